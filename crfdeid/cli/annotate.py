@@ -142,7 +142,7 @@ def _left_out(path: Path) -> Iterator[str]:
 _OF_NOTES = {option.opts[0]: option for option in shared.NOTE_OPTIONS if isinstance(option, Option)}
 _SILVER_OPTIONS = (
     *("--lists", "--text-column", "--id-column", "--patient-column", "--record-columns", "--record-file"),
-    *("--max-chars", "--key-file"),
+    *("--table", "--markup-column", "--max-chars", "--key-file"),
 )
 
 
@@ -160,7 +160,7 @@ _SILVER_OPTIONS = (
     "learns from.",
     examples=(
         "crfdeid annotate silver notes.csv --record-columns name,birth_date --trained english --output silver/",
-        "crfdeid train silver/ --gold annotated/ --with-builtin english --output model/",
+        "crfdeid annotate silver notes/ --trained model/ --lists site.toml --output labelled/",
     ),
 )
 def run_silver(options: SimpleNamespace) -> None:

@@ -40,7 +40,10 @@ UNITS = choice(
     KEY_FILE,
     details="NOTES neither trained nor tuned the model, and are drawn like those to be redacted. A note leaks where a "
     "token of PHI is left.",
-    examples=("crfdeid calibrate model/ unseen/ --max-leak-rate 0.05 --output bounded/",),
+    examples=(
+        "crfdeid calibrate model/ unseen/ --max-leak-rate 0.05 --output bounded/",
+        "crfdeid calibrate model/ unseen/ --max-leak-rate 0.1 --units patients --output bounded/",
+    ),
 )
 def run(options: SimpleNamespace) -> None:
     """Choose the threshold, write the copy, and print claim and costs."""

@@ -48,7 +48,7 @@ _PREDICTED = Mode("--predicted", lambda options: options.predicted is not None)
         metavar="MODES",
         help=f"Scores, from {','.join(SCORE_MODES)}; default: strict,binary, of concepts strict.",
     ),
-    choice("--layer", tuple(_LAYERS), default="phi", help="Annotation layer to score."),
+    choice("--layer", tuple(_LAYERS), default="phi", rare=True, help="Annotation layer to score."),
     corpus_options.FORMAT,
     corpus_options.TYPES.but(only=(_PHI,)),
     shared.SENSITIVITY.but(only=(_BY_MODEL,)),

@@ -133,7 +133,6 @@ def run(options: SimpleNamespace) -> int:
     from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
     from crfdeid.io.sources import identifier_columns, note_files  # noqa: PLC0415
     from crfdeid.known_phi.patients import warn_unredacted_columns  # noqa: PLC0415
-    from crfdeid.redaction.round_trip import continued_map  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     dates = DateColumns(options.shift_columns, options.hash_columns, options.allow_columns)
@@ -161,6 +160,8 @@ def run(options: SimpleNamespace) -> int:
         **shared.run_settings(options, redactor, keys),
     }
     if options.notes == shared.STDIN:
+        from crfdeid.redaction.round_trip import continued_map  # noqa: PLC0415
+
         with continued_map(options.map) as mapping:
             document = note_run.run_stdin(options, redactor, settings, mapping)
         if concepts:

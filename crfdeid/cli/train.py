@@ -70,6 +70,7 @@ _SECRET = Mode(
     Option(
         "--gold",
         file_path,
+        rare=True,
         metavar="PATH",
         help="Notes that people annotated, next to NOTES of crfdeid annotate silver; they count several times, and a "
         "tenth of them is for development.",
@@ -77,13 +78,16 @@ _SECRET = Mode(
     Option(
         "--with-builtin",
         only=(_NEW,),
+        rare=True,
         metavar="MODEL",
         help="Trained model, such as english, whose spans are added to those of the new one; with --set combine=mean "
         "their probabilities are averaged.",
     ),
-    calibrate.RATE.but(only=(_TEST,), help="Share of notes that leak at most, such as 0.05, to prove on --test."),
-    calibrate.CONFIDENCE.but(only=(_BOUNDED,)),
-    calibrate.UNITS.but(only=(_BOUNDED,)),
+    calibrate.RATE.but(
+        only=(_TEST,), rare=True, help="Share of notes that leak at most, such as 0.05, to prove on --test."
+    ),
+    calibrate.CONFIDENCE.but(only=(_BOUNDED,), rare=True),
+    calibrate.UNITS.but(only=(_BOUNDED,), rare=True),
     LISTS.but(help="TOML file: values always hidden and never; the model holds them in the clear."),
     Option("--finetune-from", file_path, metavar="DIR", help="Trained network to continue from, with its settings."),
     corpus_options.PROFILE.but(only=(_NEW,)),

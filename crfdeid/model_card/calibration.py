@@ -33,6 +33,7 @@ from crfdeid.pipeline import Deidentifier
 from crfdeid.review.bounds import CONFIDENCE_LEVEL, leaks_allowed, notes_to_read, upper_bound
 from crfdeid.serialization import ModelFolder, model_files
 from crfdeid.thresholds import LeakClaim, phi_spans
+from crfdeid.utils.files import open_owner_file
 from crfdeid.utils.folders import require_new, whole_folder
 from crfdeid.validation import LEAK_UNITS, require_choice, require_number
 
@@ -272,6 +273,6 @@ def copy_with_claim(model: ModelFolder, output: Path, claim: LeakClaim) -> dict[
     with whole_folder(output) as partial:
         require_new(output)
         for path in model_files(model):
-            shutil.copyfile(path, partial / path.name)
-            (partial / path.name).chmod(0o600)
+            with path.open("rb") as source, open_owner_file(partial / path.name) as target:
+                shutil.copyfileobj(source, target)
         return store_claim(partial, claim)

@@ -14,15 +14,12 @@ from crfdeid.redaction.operators import OPERATORS
 from crfdeid.redaction.policy import Operators, parse_operators
 from crfdeid.redaction.record import RedactionRecord
 from crfdeid.redaction.redact import redact, redact_recorded
-from crfdeid.redaction.round_trip import Restored, restore
 
 __all__ = [
     "OPERATORS",
     "Operators",
     "RedactionRecord",
-    "Restored",
     "parse_operators",
     "redact",
     "redact_recorded",
-    "restore",
 ]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from crfdeid.documents import Document, Span
 from crfdeid.known_phi.folding import fully_decoded
 from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
-from crfdeid.redaction.numbering import Numbering
 from crfdeid.redaction.values import continuing, span_values
 from crfdeid.secrets import Keys, hash_value
 from features.tokenizer import normal_form
@@ -80,6 +79,8 @@ def _numbered(document: Document, spans: Sequence[Span], context: NoteContext) -
     if context.tokens is not None:
         written = (document.text[start:end] for start, end, _ in spans)
         return list(map(context.tokens.token, (span.label for span in spans), written, values))
+    from crfdeid.redaction.numbering import Numbering  # noqa: PLC0415  Few redactions number.
+
     numbers = Numbering()
     return [f"[{span.label}-{numbers.number(span.label, value)}]" for span, value in zip(spans, values, strict=True)]
 

@@ -29,7 +29,6 @@ from crfdeid.markup import require_prose
 from crfdeid.redaction.operators import OPERATORS, NoteContext, Operator
 from crfdeid.redaction.policy import Operators, check_date_order
 from crfdeid.redaction.record import RedactionRecord, ReplacedSpan
-from crfdeid.redaction.round_trip import LITERAL, TokenMap
 from crfdeid.secrets import Keys
 from features.languages import LANGUAGES
 from features.tokenizer import normal_form
@@ -250,6 +249,8 @@ def redact_by(
     """
     if mapping is None:
         return _replaced(document, operators, context, marked=marked)
+    from crfdeid.redaction.round_trip import LITERAL, TokenMap  # noqa: PLC0415  Few redactions have a map.
+
     if OPERATORS[_NUMBERED] not in operators.used:
         raise OptionConflictError(f"a map is for the operator '{_NUMBERED}': choose it, or leave the map out")
     tokens = TokenMap(mapping, types)

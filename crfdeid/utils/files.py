@@ -276,13 +276,14 @@ def take_lock(path: Path, *, on_wait: Callable[[], object] | None = None) -> int
 
 
 @contextmanager
-def locked(path: Path, *, of: Path, busy: str) -> Iterator[None]:
+def locked(path: Path, *, of: Path, busy: str, failed: str = "cannot be written") -> Iterator[None]:
     """Lock a file by `take_lock`, and remove it on leaving.
 
     Args:
         path: the file.
         of: the file or folder that the lock protects, named in errors.
         busy: the message if another process holds the lock.
+        failed: the message, before the reason, if it cannot be made or taken.
 
     Raises:
         WriteError: another process holds the lock, or it cannot be made or taken.
@@ -292,7 +293,7 @@ def locked(path: Path, *, of: Path, busy: str) -> Iterator[None]:
     except BlockingIOError:
         raise WriteError(busy, path=of) from None
     except OSError as error:
-        raise WriteError(f"cannot be written: {error.strerror}", path=of) from None
+        raise WriteError(f"{failed}: {error.strerror}", path=of) from None
     try:
         yield
     finally:

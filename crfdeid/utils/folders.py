@@ -11,6 +11,7 @@ from pathlib import Path
 from crfdeid.errors import OutputExistsError, SettingError, WriteError
 from crfdeid.utils.files import locked, make_owner_folder
 
+_FAILED = "the model cannot be saved"
 _CACHE_VARIABLE = "CRFDEID_CACHE"
 _COMPILED = "CRFDEID_COMPILATION_CACHE"
 
@@ -51,7 +52,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
             make_owner_folder(final.parent)
     # The lock is outside the folder: Windows renames no folder that holds an open file.
     busy = "another process is writing this folder: wait for it, or name another one"
-    with locked(partial.with_name(f"{partial.name}.lock"), of=folder, busy=busy):
+    with locked(partial.with_name(f"{partial.name}.lock"), of=folder, busy=busy, failed=_FAILED):
         if partial.is_symlink():  # its target would be emptied
             raise WriteError("a link: remove it", path=partial)
         try:
@@ -145,4 +146,4 @@ def _as_write_error(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise WriteError(f"the model cannot be saved: {error.strerror or error}", path=folder) from None
+        raise WriteError(f"{_FAILED}: {error.strerror or error}", path=folder) from None

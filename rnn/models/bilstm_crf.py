@@ -31,8 +31,9 @@ from rnn.layers.lstm import BiLstms
 from rnn.network import uniform
 from rnn.settings import TAGGING_LOSSES, WordSettings, paper_settings
 from rnn.tagger import NetworkTagger
+from rnn.training.losses import tagging_loss
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
-from rnn.training.schedules import Phase, Schedule, early_stopping, falling_rate, tagging_loss
+from rnn.training.schedules import Phase, Schedule, early_stopping, falling_rate
 from rnn.vocab import PAD, Vocabulary
 from rnn.words import ReadsWords, fit_words, word_dropout, word_phase
 

@@ -25,8 +25,9 @@ from rnn.layers.dropout import WordDropout
 from rnn.models.bilstm_crf import BilstmCrfSettings, ReadsInputs, bilstm_schedule
 from rnn.network import PHI_TAG_IDS
 from rnn.settings import paper_settings
+from rnn.training.losses import tagging_loss
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
-from rnn.training.schedules import Schedule, tagging_loss
+from rnn.training.schedules import Schedule
 from rnn.words import word_phase
 
 TOGETHER, ALTERNATING = _TASKS = ("together", "alternating")

@@ -36,8 +36,9 @@ from rnn.privacy.shared_file import SharedNotes
 from rnn.saving import PublicWords
 from rnn.settings import TAGGING_LOSSES, TrainingSettings, paper_settings
 from rnn.tagger import NetworkTagger
+from rnn.training.losses import tagging_loss
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
-from rnn.training.schedules import Phase, Schedule, falling_rate, tagging_loss
+from rnn.training.schedules import Phase, Schedule, falling_rate
 from rnn.words import SentenceRows, tags_of
 
 VECTORS, CASING = "vectors", "casing"

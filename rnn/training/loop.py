@@ -22,6 +22,7 @@ from rnn.network import Structure
 from rnn.training.minibatches import even_batches, held_out_loss
 from rnn.training.schedules import BatchingSpec, EvalResult, Phase, Schedule
 from rnn.training.steps import Program, StepData, TrainState, compiled_step, run_keys
+from rnn.training.turns import in_turns
 
 _KEPT = 3  # lists of rows: the turn of a private representation has three phases
 
@@ -135,23 +136,6 @@ def shuffled_runs(
         i, start = starts[chosen]
         order = orders[i][start : start + sizes[i]]
         yield i, np.pad(order, (0, sizes[i] - len(order))), len(order)
-
-
-def in_turns(
-    runs: Iterable[tuple[int, np.ndarray, int]], layers: Iterable[str], layer_of: Callable[[int], str]
-) -> Iterator[tuple[int, np.ndarray, int]]:
-    """Take the runs of layers in turn, until one layer has no more; those that remain are left out.
-
-    Args:
-        runs: of `shuffled_runs`.
-        layers: the layers, in the order of a turn.
-        layer_of: index of a bucket -> the layer of its targets.
-    """
-    by_layer: dict[str, list[tuple[int, np.ndarray, int]]] = {layer: [] for layer in layers}
-    for run in runs:
-        by_layer[layer_of(run[0])].append(run)
-    for turn in zip(*by_layer.values(), strict=False):
-        yield from turn
 
 
 class DeviceBatches:

@@ -28,7 +28,7 @@ SPANISH = (
     "de Babinski negativo, Glasgow 15. Su hermana {Abe|PATIENT}, tel. {600 555 134|PHONE}."
 )
 GERMAN = (
-    "Frau {Orla Quillmann|PATIENT} wurde am {14.03.2031|DATE} von OÄ Dr. {Zannhuber|DOCTOR} untersucht. Babinski negativ, "
+    "Frau {Orla Quillmann|PATIENT} wurde am {14.03.2031|DATE} von OÄ Dr. {Zannhuber|DOCTOR} gesehen. Babinski negativ, "
     "ein Foley-Katheter liegt. Die Tochter {Sabine|PATIENT} ist unter {0171 5550134|PHONE} erreichbar."
 )
 FRENCH = (

@@ -38,11 +38,13 @@ QUICK = "--model crf --set max_iterations=5 --augment none"
 COMMAND_LINES = {
     "annotate sample": [f"notes --count 2 --output drawn/{one} --output-format {one}" for one in SAMPLE_FORMATS],
     "annotate agreement": ["train.jsonl dev.jsonl --output pages/settle.html"],
+    "annotate silver": ["notes --output silver"],
     "convert": [
         *(f"train.jsonl --output converted/{one} --output-format {one}" for one in written_formats()),
         "train.jsonl --output split/parts --output-format brat --split .5,.5",
     ],
     "train": [f"train.jsonl --dev dev.jsonl {QUICK} --output models/crf"],
+    "calibrate": ["model train.jsonl --max-leak-rate 0.5 --output bounded"],
     "evaluate": ["rules train.jsonl --output pages/errors.html"],
     "audit": ["model --members train.jsonl --others other.jsonl"],
     "export": ["bert --output classifier"],

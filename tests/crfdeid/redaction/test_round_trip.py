@@ -9,9 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from crfdeid import restore
 from crfdeid.documents import Document, Span
 from crfdeid.errors import FormatError, MarkupError, MismatchError, OptionConflictError
-from crfdeid.redaction import redact, redact_recorded, restore
+from crfdeid.redaction import redact, redact_recorded
 
 TOKEN = re.compile(r"\[([^\W\d]+(?:-[^\W\d]+)*)-([0-9]+)([a-z]*)\]")
 # Text that is near to a token, on its own and around values.

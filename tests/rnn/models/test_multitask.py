@@ -15,9 +15,10 @@ from rnn.layers.softmax import SoftmaxScores
 from rnn.models.joint import JointSettings, joint_optimiser
 from rnn.models.multitask import Multitask, MultitaskSettings, MultitaskTagger, TaskOutput
 from rnn.models.stacked import StackedSettings, StackedTagger
-from rnn.training.loop import in_turns
+from rnn.training.losses import tagging_loss
 from rnn.training.minibatches import total_loss
-from rnn.training.schedules import EvalResult, nll_loss, tagging_loss
+from rnn.training.schedules import EvalResult, nll_loss
+from rnn.training.turns import in_turns
 
 TRAIN = [*BOTH, *PHI_ALONE, *CONCEPTS_ALONE]
 
