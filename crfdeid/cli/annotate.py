@@ -159,7 +159,7 @@ _SILVER_OPTIONS = (
     details="Each span has its source and score. Tokens that may be PHI or not are a layer 'doubt', which no model "
     "learns from.",
     examples=(
-        "crfdeid annotate silver notes.csv --record-columns name,birth_date --trained english --output silver/",
+        "crfdeid annotate silver raw.csv --record-columns name,date=born --output silver/",
         "crfdeid annotate silver notes/ --trained model/ --lists site.toml --output labelled/",
     ),
 )

@@ -42,7 +42,7 @@ UNITS = choice(
     "token of PHI is left.",
     examples=(
         "crfdeid calibrate model/ unseen/ --max-leak-rate 0.05 --output bounded/",
-        "crfdeid calibrate model/ unseen/ --max-leak-rate 0.1 --units patients --output bounded/",
+        "crfdeid calibrate model/ unseen/ --max-leak-rate 0.1 --confidence 0.9 --output bounded/",
     ),
 )
 def run(options: SimpleNamespace) -> None:

@@ -192,7 +192,8 @@ def test_help_ends_with_two_examples_whose_options_exist(name: str, capsys: pyte
 
 def examples(*, shared: bool) -> list[str]:
     """The examples of the commands of `share` and of word vectors, or of all others that end by themselves."""
-    names = [name for name in ALL if name != "serve"]
+    # test_owner_only_outputs.py runs the last two, which need a model with a card, and a BERT model.
+    names = [name for name in ALL if name not in ("serve", "calibrate", "export")]
     return [one for name in names for one in ALL[name].examples if shared == name.startswith(("share", "pseudonymise"))]
 
 
@@ -244,6 +245,11 @@ def example_box(first_box: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
         shutil.copytree(box / "notes", box / name)
     write_corpus(read_corpus(box / "notes"), box / "notes.jsonl", format="jsonl")
     (box / "notes.csv").write_text('note\n"Seen by Dr. Marsh on 03/14/72."\n')
+    (box / "raw.csv").write_text('text,name,born\n"Orla Quill, born 1/2/1950, was seen.",Orla Quill,1950-01-02\n')
+    (box / "site.toml").write_text('[[deny]]\ntype = "HOSPITAL"\nterms = ["Marsh House"]\n')
+    (box / "map.json").write_text('{"[PATIENT-1]": "Orla Quill"}')
+    (box / "map.json").chmod(0o600)
+    (box / "answer.txt").write_text("Dear [PATIENT-1],")
     (box / "key").write_text(SECRET[::-1])
     (box / "key").chmod(0o600)
     with pytest.MonkeyPatch.context() as patch:
