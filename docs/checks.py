@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
-PAGES = ("index.md", "faq.md", "teaching.md", "tutorials/*.md", "how-to/*.md", "reference/*.md", "explanation/*.md")
+PAGES = ("index.md", "teaching.md", "tutorials/*.md", "how-to/*.md", "reference/*.md", "explanation/*.md")
 MOST_WORDS, MOST_WORDS_OF_A_PAGE, MEDIAN = 30_000, 1_800, 900
 README, MOST_WORDS_OF_README = DOCS.parent / "README.md", 700
 """Code and tables of the README do not count."""

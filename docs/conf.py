@@ -18,7 +18,6 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 # Pages are named: what else lies in the folder, such as a lesson's helpers, is no page.
 include_patterns = [
     "index.md",
-    "faq.md",
     "teaching.md",
     "benchmarks.md",
     "contributing.md",
