@@ -10,6 +10,7 @@ from crfdeid.cli import options as shared
 from crfdeid.cli.shell import TABLES, Mode, Option, choice, command, file_path, names, whole_number
 from crfdeid.errors import UsageError
 from crfdeid.redaction.operators import OPERATORS
+from crfdeid.redaction.policies import POLICIES
 from crfdeid.redaction.policy import DATE_ORDERS
 
 
@@ -27,9 +28,14 @@ POLICY_OPTIONS = (
     Option(
         "--operator",
         multiple=True,
-        default=("label",),
+        default=shared.DEFAULT_OPERATOR,
         metavar="[TYPE=]OPERATOR",
         help=f"Operator that replaces PHI, of all types or of one: {', '.join(OPERATORS)}.",
+    ),
+    choice(
+        "--policy",
+        tuple(POLICIES),
+        help="Named policy, in place of operators: what stays, is generalised or replaced, by a rule of law.",
     ),
     Option(
         "--locale",
