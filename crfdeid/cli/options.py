@@ -22,7 +22,7 @@ from crfdeid.cli.shell import (
     share_between,
     whole_number,
 )
-from crfdeid.errors import OptionConflictError, UnknownNameError, UsageError
+from crfdeid.errors import UnknownNameError, UsageError
 from crfdeid.markup import MARKUP_CHOICES, STRUCTURED_CHOICES
 from crfdeid.secrets import SECRET_VARIABLE, KeyFiles, Keys, has_secret, read_vocabulary_key
 from crfdeid.validation import MOST_JOBS, MOST_PROBABLE, MOST_SEED
@@ -103,19 +103,11 @@ TEXT_COLUMN = Option("--text-column", section=TABLES, default="text", help="Colu
 ID_COLUMN = Option("--id-column", section=TABLES, help="Column or key with the id of a note; default: id, or the row.")
 
 
-DEFAULT_OPERATOR = ("label",)
-
-
 def operators_of(options: SimpleNamespace) -> Operators:
     """Operators of redaction; none replaces PHI by a secret in a command without the option."""
-    from crfdeid.redaction.policy import Operators, parse_operators  # noqa: PLC0415
+    from crfdeid.redaction.policy import parse_operators  # noqa: PLC0415
 
-    asked = getattr(options, "operator", ())
-    if getattr(options, "policy", None) is None:
-        return parse_operators(asked)
-    if tuple(asked) != DEFAULT_OPERATOR:
-        raise OptionConflictError("--policy names the operators of all types: leave out --operator")
-    return Operators.of(options.policy)
+    return parse_operators(getattr(options, "operator", ()))
 
 
 def secret_needed(options: SimpleNamespace) -> bool:

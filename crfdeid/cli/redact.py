@@ -10,7 +10,6 @@ from crfdeid.cli import options as shared
 from crfdeid.cli.shell import TABLES, Mode, Option, choice, command, file_path, names, whole_number
 from crfdeid.errors import UsageError
 from crfdeid.redaction.operators import OPERATORS
-from crfdeid.redaction.policies import POLICIES
 from crfdeid.redaction.policy import DATE_ORDERS
 
 
@@ -28,14 +27,9 @@ POLICY_OPTIONS = (
     Option(
         "--operator",
         multiple=True,
-        default=shared.DEFAULT_OPERATOR,
+        default=("label",),
         metavar="[TYPE=]OPERATOR",
         help=f"Operator that replaces PHI, of all types or of one: {', '.join(OPERATORS)}.",
-    ),
-    choice(
-        "--policy",
-        tuple(POLICIES),
-        help="Named policy, in place of operators: what stays, is generalised or replaced, by a rule of law.",
     ),
     Option(
         "--locale",

@@ -14,7 +14,6 @@ from typing import Any
 
 from crfdeid.io.journal import FailureEntry, NoteDone
 from crfdeid.io.records import Failure, NoteCounts
-from crfdeid.redaction.policies import POLICIES
 from crfdeid.redaction.redactor import Redactor
 from crfdeid.thresholds import VOIDS_CLAIM, LeakClaim, claim_in
 from crfdeid.utils.files import write_parts
@@ -218,8 +217,6 @@ def summary_lines(account: Mapping[str, Any]) -> Iterator[str]:
     yield f"found by: {point}"
     if "leak_claim" in account:
         yield f"claim: {LeakClaim(**account['leak_claim'])}; void with: {VOIDS_CLAIM}"
-    if "policy" in account:
-        yield f"policy: {account['policy']} ({POLICIES[account['policy']].source})"
     if "tokens" in account:
         yield f"encrypted: {_count(account['tokens'], 'value')}"
     if "kept" in account:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from crfdeid.documents import Document, Span
@@ -51,7 +50,6 @@ class Operator:
         needs_encryption_key: it uses the encryption key.
         reversible: `crfdeid.redaction.encryption.reveal` restores the values.
         invents: it writes values of the note's language, and shifts dates: it takes a locale and an order of dates.
-        covers_weekdays: of a date, it replaces the days of the week next to it as well.
         keeps: it leaves a value unless something else marked a part of it, so it can only be for single types.
         module: a module that needs an extra, which must be there before the first note; "" for none.
     """
@@ -62,7 +60,6 @@ class Operator:
     needs_encryption_key: bool = False
     reversible: bool = False
     invents: bool = False
-    covers_weekdays: bool = False
     keeps: bool = False
     module: str = ""
 
@@ -147,12 +144,6 @@ def _tokens(document: Document, spans: Sequence[Span], context: NoteContext) -> 
     return [cipher.token(document.text[start:end], label) for start, end, label in spans]
 
 
-def _generalised(document: Document, spans: Sequence[Span], context: NoteContext, *, months: bool) -> list[str]:
-    from crfdeid.redaction.generalisation import generalise  # noqa: PLC0415  It reads the tables of all languages.
-
-    return generalise(document, spans, months=months, date_order=context.date_order)
-
-
 def _kept(document: Document, spans: Sequence[Span], context: NoteContext) -> list[str]:
     locale = None
     if any(surrogate_kind(span.label) in _OF_AGES for span in spans):
@@ -187,21 +178,7 @@ OPERATORS: dict[str, Operator] = {
     "numbered": Operator(help="its type with one number for a person or value, [PATIENT-1]", replace=_numbered),
     "mask": Operator(help="an asterisk for each character but white space", replace=_masks),
     "surrogate": Operator(
-        help="an invented value of the same form",
-        replace=_surrogates,
-        needs_secret=True,
-        invents=True,
-        covers_weekdays=True,
-    ),
-    "generalise": Operator(
-        help="a date's year, an age's decade, a ZIP code's first digits, a town's state; else its type",
-        replace=partial(_generalised, months=False),
-        covers_weekdays=True,
-    ),
-    "month": Operator(
-        help="as generalise, but a date's year and month",
-        replace=partial(_generalised, months=True),
-        covers_weekdays=True,
+        help="an invented value of the same form", replace=_surrogates, needs_secret=True, invents=True
     ),
     "remove": Operator(help="nothing", replace=lambda document, spans, context: [""] * len(spans)),
     "hash": Operator(help="a keyed hash, the same in all notes, [PATIENT:5a1f...]", replace=_hashes, needs_secret=True),

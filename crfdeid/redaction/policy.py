@@ -13,7 +13,6 @@ from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.markup import MARKUP_CHOICES, STRUCTURED_CHOICES
 from crfdeid.redaction.operators import OPERATORS, Operator
-from crfdeid.redaction.policies import POLICIES
 from crfdeid.secrets import short_digest
 from crfdeid.validation import MOST_PROBABLE, Sensitivity, require_choice, require_number, require_sensitivity
 
@@ -66,7 +65,6 @@ class Operators(UsesOperators):
     Args:
         default: operator of the types that `by_type` does not name.
         by_type: type -> operator, a mapping or pairs.
-        policy: the named policy that they are of (`crfdeid.redaction.policies.POLICIES`); "" for none.
 
     Raises:
         UnknownNameError: an unknown operator.
@@ -80,30 +78,26 @@ class Operators(UsesOperators):
 
     default: str = "label"
     by_type: Mapping[str, str] | Iterable[tuple[str, str]] = ()
-    policy: str = ""
 
     def __post_init__(self) -> None:
         pairs = self.by_type.items() if isinstance(self.by_type, Mapping) else self.by_type
         object.__setattr__(self, "by_type", tuple(sorted(pairs)))
         for name in (self.default, *self._table.values()):
             if name not in OPERATORS:
-                known = f"{', '.join(OPERATORS)}, or a policy: {', '.join(POLICIES)}"
-                raise UnknownNameError(f"unknown operator '{name}': choose from {known}")
+                raise UnknownNameError(f"unknown operator '{name}': choose from {', '.join(OPERATORS)}")
         if OPERATORS[self.default].keeps:
             problem = f"'{self.default}' for all types hides nothing"
             raise OptionConflictError(f"{problem}: name the types to keep, such as AGE={self.default}")
 
     @classmethod
     def of(cls, operators: Operators | Mapping[str, str] | str) -> Operators:
-        """Return operators from the name of one or of a policy, or from a mapping of types with "label" for others.
+        """Return operators from the name of one for all types, or from a mapping of types with "label" for the rest.
 
         Raises:
             UnknownNameError: an unknown operator.
         """
         if isinstance(operators, Operators):
             return operators
-        if isinstance(operators, str) and operators in POLICIES:
-            return cls("label", POLICIES[operators].by_type, operators)
         return cls(operators) if isinstance(operators, str) else cls(by_type=operators)
 
     def __getitem__(self, label: str) -> str:
@@ -128,7 +122,7 @@ class Operators(UsesOperators):
         return {OPERATORS[name] for name in (self.default, *self._table.values())}
 
     def require_types(self, known: Collection[str]) -> None:
-        """Refuse an operator of a type that cannot occur, such as a misspelt one; a named policy has all types.
+        """Refuse an operator of a type that cannot occur, such as a misspelt one.
 
         Args:
             known: the types that PHI can have (`crfdeid.Deidentifier.types`).
@@ -136,7 +130,7 @@ class Operators(UsesOperators):
         Raises:
             UnknownNameError: there is one.
         """
-        for label in () if self.policy else self._table:
+        for label in self._table:
             if label not in known:
                 raise UnknownNameError(
                     f"an operator for the unknown type '{label}': there are {', '.join(sorted(known))}"
@@ -184,8 +178,8 @@ class Policy(UsesOperators):
     """De-identification policy. With the same model and secret, the same policy gives the same results.
 
     Args:
-        operators: the operators that replace PHI, as of `crfdeid.redact`: one name for all types or of a policy, a
-            mapping of types to names, or `crfdeid.redaction.Operators`. None returns the spans only.
+        operators: the operators that replace PHI, as of `crfdeid.redact`: one name for all types, a mapping of types
+            to names, or `crfdeid.redaction.Operators`. None returns the spans only.
         sensitivity: share of the PHI tokens to find, such as 0.997, which takes the threshold that finds it in the
             development notes; "none" for the most probable tags; None for the model's default, which only built-in
             models have.
@@ -272,7 +266,6 @@ class Policy(UsesOperators):
         operators = self.operator_table
         return {
             "operators": None if operators is None else operators.to_list(),
-            **({"policy": operators.policy} if operators is not None and operators.policy else {}),
             "sensitivity": self.sensitivity,
             **({} if self.max_leak_rate is None else {"max_leak_rate": self.max_leak_rate}),
             "consistency": self.consistent,
@@ -287,10 +280,9 @@ class Policy(UsesOperators):
 
     @property
     def name(self) -> str:
-        """Short name that changes with the settings: that of the policy or operator, and digits of their digest."""
+        """Short name that changes with the settings: the default operator, and eight digits of their digest."""
         content = json.dumps(self.settings(), sort_keys=True).encode()
-        operators = self.operator_table
-        what = "spans" if operators is None else operators.policy or operators.default
+        what = "spans" if self.operator_table is None else self.operator_table.default
         return f"{what}-{hashlib.sha256(content).hexdigest()[:8]}"
 
 

@@ -81,7 +81,7 @@ def replacements(document: Document, operators: Operators, *, locale: str | None
     that shares no character with one of another operator, nor with what the record or a list marked
     (`Document.findings`); any other span gets the default operator instead.
 
-    A date with a surrogate or a less exact value includes the days of the week next to it. There is one
+    A date with a surrogate includes the days of the week next to it, since they are shifted with it. There is one
     replacement for each span of `merge`, in its order.
 
     Args:
@@ -102,7 +102,7 @@ def replacements(document: Document, operators: Operators, *, locale: str | None
 
 
 def _with_weekdays(text: str, parts: list[Replacement], locale: str | None) -> list[Replacement]:
-    if not any(map(_covers_weekdays, parts)):
+    if not any(map(_is_shifted, parts)):
         return parts
     from crfdeid.redaction.surrogates import guess_locale, with_weekdays  # noqa: PLC0415
 
@@ -110,7 +110,7 @@ def _with_weekdays(text: str, parts: list[Replacement], locale: str | None) -> l
         found: list[Replacement] = []
         for part, after in zip_longest(parts, parts[1:]):
             (start, end, label), operator = part
-            if _covers_weekdays(part):
+            if _is_shifted(part):
                 between = (found[-1].span.end if found else 0, after.span.start if after else len(text))
                 start, end = with_weekdays(text, start, end, between=between, locale=locale)
             found.append(Replacement(Span(start, end, label), operator))
@@ -121,8 +121,8 @@ def _with_weekdays(text: str, parts: list[Replacement], locale: str | None) -> l
     return parts if locale is None else extended(locale)
 
 
-def _covers_weekdays(part: Replacement) -> bool:
-    return part.operator.covers_weekdays and surrogate_kind(part.span.label) == "date"
+def _is_shifted(part: Replacement) -> bool:
+    return part.operator.invents and surrogate_kind(part.span.label) == "date"
 
 
 def redact(
@@ -149,10 +149,8 @@ def redact(
             document; "mask" writes an asterisk for each character but white space; "remove" writes nothing;
             "surrogate" writes an invented value of the same form (`crfdeid.redaction.surrogates`); "hash" writes a
             keyed token, [PATIENT:5a1f...], the same for the same value and type in all documents; "encrypt" writes a
-            token from which `crfdeid.redaction.encryption.reveal` restores the value; "generalise" writes a less
-            exact value, or the type (`crfdeid.redaction.generalisation`), and "month" too, with the months of dates;
-            "keep" leaves a value unless something else marked a part of it, but ages of 90 and more become a group. The
-            name of a policy (`crfdeid.redaction.policies.POLICIES`) stands for its operators.
+            token from which `crfdeid.redaction.encryption.reveal` restores the value; "keep" leaves a value unless
+            something else marked a part of it, but ages of 90 and more become a group.
         secret: the key material of surrogates and hashes, at least 16 bytes.
         encryption_key: the key of encrypted values, another one than the secret.
         patient: the patient of the note, for surrogates: in all notes of a patient, a value has the same surrogate and

@@ -154,31 +154,6 @@ def keep_age(text: str, locale: str = DEFAULT_LOCALE, *, kin: bool = False) -> s
     return group_ages(text, numbers) if not unknown or (is_group and all(map(str.islower, unknown))) else None
 
 
-def age_bands(text: str, locale: str = DEFAULT_LOCALE) -> str | None:
-    """Return an age with ten years for each number, and one group from 90 on; None for what `keep_age` does not read.
-
-    Args:
-        text: the age.
-        locale: language of the units.
-
-    Example:
-        >>> [age_bands(text) for text in ("45-year-old", "93", "forty-five", "Quill")]
-        ['40-49-year-old', '90+', None, None]
-    """
-    numbers = read_numbers(text, locale)
-    if not numbers or keep_age(text, locale) is None:
-        return None
-    if any(number.value is None and not number.is_old for number in numbers):
-        return None
-    banded = [number if number.is_old else number._replace(text=_band(number.value or 0)) for number in numbers]
-    return group_ages(text, banded)
-
-
-def _band(age: float) -> str:
-    first = int(age) // 10 * 10
-    return f"{first}-{first + 9}"
-
-
 @lru_cache(maxsize=32)
 def _words_for_ages(locale: str, *, kin: bool) -> frozenset[str]:
     lists = frozenset().union(*(_listed(locale, name) for name in ("age", "sex", "between")))
