@@ -20,7 +20,7 @@ from crfdeid.secrets import read_secret
 
 # Python runs this file at the start of each process, also of worker processes.
 SITE = '''
-import os, pathlib, signal, sys
+import csv, os, pathlib, signal, sys
 
 os.supports_dir_fd.clear()  # before shutil is imported
 
@@ -70,6 +70,15 @@ def fsync(descriptor):
 os.open, os.fsync = open_file, fsync
 pathlib.Path.is_dir = lambda path: str(path) != "/dev/fd" and is_folder(path)
 
+real_limit = csv.field_size_limit
+
+def limit(*most):
+    if most and most[0] > 2**31 - 1:
+        raise OverflowError("Python int too large to convert to C long")
+    return real_limit(*most)
+
+csv.field_size_limit = limit
+
 def in_use(path):
     """True if this process has this file, or one below this folder, open or mapped."""
     path = os.path.realpath(path)
@@ -115,6 +124,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (box / "site").mkdir()
     (box / "site" / "sitecustomize.py").write_text(SITE)
     (box / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
+    (box / "table.csv").write_text("id,text\r\n1,Seen by Dr. Huntington.\r\n", newline="")
     (box / "in" / "ward").mkdir(parents=True)
     for note in NOTES:
         (box / "in" / "ward" / f"{note['id']}.txt").write_bytes(TEXT.replace(DAY, str(note["id"])).encode())
@@ -159,6 +169,7 @@ def test_a_note_keeps_its_line_ends(box: Path) -> None:
     [
         "evaluate model notes.jsonl --output errors.html",
         "redact rules notes.jsonl --output by-built-in-rules",
+        "redact rules table.csv --output by-built-in-rules-2",
         "tag model notes.jsonl --output tagged --output-format jsonl",
         "convert notes.jsonl --output brat --output-format brat",
         "train notes.jsonl --dev notes.jsonl --model rules --output model-2 --verbose",

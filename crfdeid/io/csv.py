@@ -19,6 +19,7 @@ from crfdeid.io.rows import TableRows, header_problem
 from crfdeid.io.text import LineWriter, Passthrough, open_notes
 from crfdeid.utils.files import BYTE_ORDER_MARK, MOST_OF_A_LINE, refuse_utf16
 from crfdeid.utils.json import require_unique
+from crfdeid.utils.tables import LONGEST_FIELD
 
 _LINE_OVERHEAD = 64
 """Bytes that a line takes in memory, however short it is."""
@@ -27,7 +28,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     """Read the rows of a file. The header is row 0, without a note."""
-    csv.field_size_limit(sys.maxsize)  # The limit of 131,072 characters is one for the whole process.
+    csv.field_size_limit(LONGEST_FIELD)
     lines = None
     try:
         with open_notes(file) as stream:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ from crfdeid.utils.files import read_text
 from crfdeid.utils.json import require_unique
 
 _DELIMITERS = (",", ";", "\t", "|")
+LONGEST_FIELD = (1 << 31) - 1
+"""Limit of `csv.field_size_limit`, which is 131,072 characters by default: the largest number of C on Windows."""
 _MAX_DIGITS = 12  # more characters, notes or tokens than there are
 
 
@@ -37,7 +38,7 @@ def open_table(
         DataError: the file cannot be read, has no valid header, repeats a column, or violates RFC 4180; the rows raise
             it where one has another number of fields.
     """
-    csv.field_size_limit(sys.maxsize)  # the limit of 131,072 characters is one for the whole process
+    csv.field_size_limit(LONGEST_FIELD)
     text = read_text(path)
     first = text.partition("\n")[0].rstrip("\r")
     for delimiter in _DELIMITERS:
