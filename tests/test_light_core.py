@@ -53,7 +53,7 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 def core(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     arguments = [sys.executable, "-c", RUN, *command]
-    return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run(arguments, cwd=folder, input="", capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "redact crf note.txt --output redacted",
         "redact ./rules note.txt --output by-rules --operator numbered",
         "redact rules note.txt --output by-built-in-rules",
+        "redact rules - --operator numbered --map map.json && reveal - --map map.json",
         "tag crf notes.jsonl --output tagged --output-format jsonl",
         "evaluate crf notes.jsonl",
         "evaluate --predicted notes.jsonl notes.jsonl",

@@ -61,7 +61,6 @@ def run(options: SimpleNamespace) -> int:
     from crfdeid.cli.note_run import read_stdin, write_stdout  # noqa: PLC0415
     from crfdeid.io.records import shown_name  # noqa: PLC0415
     from crfdeid.io.sources import unread_files  # noqa: PLC0415
-    from crfdeid.redaction.encryption import reveal as restore  # noqa: PLC0415
     from crfdeid.secrets import read_encryption_key  # noqa: PLC0415
     from crfdeid.utils.folders import write_folder  # noqa: PLC0415
 
@@ -69,6 +68,8 @@ def run(options: SimpleNamespace) -> int:
         raise UsageError("give --encryption-key-file for encrypted values, or --map for numbered tokens")
     if options.map is not None:
         return _restore_answer(options.map)
+    from crfdeid.redaction.encryption import reveal as restore  # noqa: PLC0415  It needs an extra.
+
     key = read_encryption_key(options.encryption_key_file)
     if options.notes == shared.STDIN:
         revealed = restore(read_stdin(None), key, path=_STDIN)
