@@ -56,7 +56,7 @@ class Restored(NamedTuple):
         restored: number of restored tokens.
         missing: tokens of the map that the text does not have.
         unknown: offsets, in the text before, of tokens that the map does not have.
-        ambiguous: offsets, in the text before, of what may be a token or prose: "Patient 1".
+        ambiguous: offsets, in the text before, of what may be a token or something else: "Patient 1".
     """
 
     text: str
@@ -70,7 +70,9 @@ def restore(text: str, mapping: Mapping[str, str], *, most: int | None = None) -
     """Restore the values of numbered tokens, also where case, brackets, hyphens or white space of a token changed.
 
     "[patient 1]", "{ PATIENT_1 }", "(Patient-1)" and "PATIENT-1" are [PATIENT-1]. "Patient 1", without brackets and
-    hyphen, is ambiguous and stays. The restored values are not searched for tokens.
+    hyphen, is ambiguous and stays; so are "[PATIENT-1" at the end of an answer, which may be a part of [PATIENT-12],
+    and "[PACIENTE-1]" if a token with the number 1 is missing. The restored values are not searched for tokens, and
+    not escaped: restore the strings of JSON one by one.
 
     Args:
         text: the answer of a language model, or the redacted text.
@@ -89,13 +91,14 @@ def restore(text: str, mapping: Mapping[str, str], *, most: int | None = None) -
     parts: list[str] = []
     found: list[str] = []
     unknown: list[tuple[int, int]] = []
-    ambiguous: list[tuple[int, int]] = []
+    doubtful: list[regex.Match[str]] = []
     end = length = 0
     for match in pattern.finditer(text):
+        if match["doubtful"] is not None or _is_cut_off(match):
+            doubtful.append(match)
+            continue
         token = tokens.get(_key(match))
-        if match["doubtful"] is not None:
-            ambiguous += [] if token is None else [match.span()]
-        elif token is None:
+        if token is None:
             unknown.append(match.span())
         else:
             parts += text[end : match.start()], mapping[token]
@@ -105,6 +108,12 @@ def restore(text: str, mapping: Mapping[str, str], *, most: int | None = None) -
                 raise LimitError(f"more than {most:,} characters of values: restore shorter texts")
     there = set(found)
     missing = tuple(token for token in mapping if token not in there)
+    numbers = {key[1:] for key, token in tokens.items() if token not in there}
+    ambiguous = [
+        match.span()
+        for match in doubtful
+        if (_key(match) in tokens if match["other"] is None else _key(match)[1:] in numbers)
+    ]
     return Restored("".join([*parts, text[end:]]), len(found), missing, tuple(unknown), tuple(ambiguous))
 
 
@@ -257,6 +266,12 @@ class TokenMap:
                 yield Span(span.start - len(before), span.end - len(before), span.label)
 
 
+def _is_cut_off(match: regex.Match[str]) -> bool:
+    """Return True for a token at the end of a text that lacks the closing bracket, and maybe a digit."""
+    is_last = match.end() == len(match.string) and match[0][-1].isalnum()
+    return is_last and match.string[: match.start()].rstrip()[-1:] in {"[", "(", "{", "<"}
+
+
 def _token_name(label: str) -> str:
     """Return the name of a type in tokens, without digits: "HL7_ID" is "HL-ID"."""
     return _NO_NAME.sub("-", label[:_LONGEST_NAME]).strip("-_") or BINARY
@@ -294,7 +309,7 @@ def _rank(letters: str) -> int:
 
 
 def _key(match: regex.Match[str]) -> _Key:
-    return _letters_of(match["name"]), match["number"], match["letters"].lower()
+    return _letters_of(match["name"] or match["other"]), match["number"], match["letters"].lower()
 
 
 def _keys(mapping: Mapping[str, str]) -> dict[_Key, str]:
@@ -326,12 +341,16 @@ def _token_pattern(names: frozenset[str]) -> regex.Pattern[str]:
         return f"(?P<name>{'|'.join(between.join(map(regex.escape, parts)) for parts in words)})"
 
     number = r"0{0,9}(?P<number>[1-9][0-9]{0,8})(?P<letters>[a-z]{0,4})"
-    joint, gap = r"[_\p{Pd}\u2212]", r"\s{0,9}"
-    spaced, joined = r"[\s_\p{Pd}\u2212]{0,3}", rf"{joint}?"
-    begin, end = r"(?<![\p{L}\p{M}\p{N}_])", r"(?![\p{L}\p{M}\p{N}_]|[-.,/:][0-9])"
-    inner = rf"{gap}{name(spaced)}[\s_\p{{Pd}}\u2212:#]{{0,4}}{number}{gap}"
+    joint, gap = r"\\?[_\p{Pd}\u2212]", r"\s{0,9}"  # Markdown escapes signs
+    spaced, joined = r"(?:\\?[\s_\p{Pd}\u2212]){0,3}", rf"(?:{joint})?"
+    letter = r"[\p{L}\p{M}\p{N}]"
+    begin = rf"(?<!{letter})(?<!{letter}_{{1,3}})"  # _emphasis_ is no part of a word
+    end = rf"(?!{letter}|_{{1,3}}{letter}|[-.,/:][0-9])"
+    inner = rf"{gap}{name(spaced)}(?:\\?[\s_\p{{Pd}}\u2212:#]){{0,4}}{number}{gap}"
+    loose = rf"[\])}}>]?\s?(?:{joint})?\s?[\[({{<]?"
     forms = [f"{regex.escape(opening)}{inner}{regex.escape(closing)}" for opening, closing in _BRACKETS]
     forms.append(rf"\({gap}{name(joined)}\s?{joint}\s?{number}{gap}\)")
     forms.append(rf"{begin}{name(joined)}{joint}{number}{end}")
-    forms.append(rf"(?P<doubtful>{begin}{name(spaced)}(?:\s?{joint}\s?|\s{{0,2}}){number}{end})")
+    forms.append(rf"(?P<doubtful>{begin}{name(spaced)}(?:{loose}|\s{{2}}){number}{end})")
+    forms.append(rf"(?P<doubtful>\[{gap}(?P<other>[^\W\d_]+){joint}{number}{gap}\\?\])")  # a translation
     return regex.compile("|".join(forms), regex.IGNORECASE)

@@ -63,6 +63,8 @@ REWRITES: dict[str, Callable[[re.Match[str]], str]] = {
     "underscores": lambda m: f"[{m[1].replace('-', '_')}_{m[2]}{m[3]}]",
     "another hyphen": lambda m: m[0].replace("-", "\u2011"),
     "escaped Markdown": lambda m: rf"\[{m[0][1:-1].lower()}\]",
+    "escaped hyphens": lambda m: rf"\[{m[0][1:-1]}\]".replace("-", r"\-"),
+    "escaped underscores": lambda m: m[0][1:-1].replace("-", r"\_"),
 }
 
 
@@ -149,6 +151,25 @@ def test_what_may_be_prose_or_a_token_of_no_map_stays_and_is_named() -> None:
     assert [answer[start:end] for start, end in done.ambiguous] == ["age 1", "age 1"]
     assert [answer[start:end] for start, end in done.unknown] == ["[PATIENT-7]"]
     assert (done.restored, done.missing) == (0, ("[AGE-1]", "[PATIENT-1]"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "ambiguous"),
+    [
+        ("PATIENT-11, then patient-1's", "Roe, then Quill's", []),
+        ("_PATIENT-1_ and __[PATIENT-11]__", "_Quill_ and __Roe__", []),
+        ('{"by": "[PATIENT-1]", "[PATIENT-11]": 1}', '{"by": "Quill", "Roe": 1}', []),
+        ("my_PATIENT-1, xPATIENT-1, PATIENT-111", "my_PATIENT-1, xPATIENT-1, PATIENT-111", []),
+        ("Seen: [PATIENT-1", "Seen: [PATIENT-1", ["PATIENT-1"]),  # cut off; it can be [PATIENT-11]
+        ("[PATIENT-1] [PATIENT-11", "Quill [PATIENT-11", ["PATIENT-11"]),
+        ("[PACIENTE-1] [PATIENT-11]", "[PACIENTE-1] Roe", ["[PACIENTE-1]"]),
+        ("[covid-1] [PATIENT-1]", "[covid-1] Quill", []),
+        ("[PATIENT]-1 and patient (11)", "[PATIENT]-1 and patient (11)", ["PATIENT]-1", "patient (11"]),
+    ],
+)
+def test_a_token_is_never_taken_for_a_part_of_another(answer: str, text: str, ambiguous: list[str]) -> None:
+    done = restore(answer, {"[PATIENT-1]": "Quill", "[PATIENT-11]": "Roe"})
+    assert (done.text, [answer[start:end] for start, end in done.ambiguous]) == (text, ambiguous)
 
 
 def test_restored_values_are_not_searched_for_tokens() -> None:
