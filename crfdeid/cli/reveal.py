@@ -49,6 +49,7 @@ _NO_REPORT = "not the report of a run of this version with encrypted values: giv
         help="Report of the redaction: a note that lacks a value, or has one too many, is an error.",
     ),
     shared.TEXT_COLUMN.but(only=(shared.FILES,)),
+    shared.MARKUP.but(help="Format of all notes, as of the redaction: the values are spelled as it asks."),
     details="An altered encrypted value is an error, and so are notes without one: nothing is written then. A numbered "
     "token that is not in the map, or may be prose, stays, is named, and makes the exit code 1.",
     examples=(
@@ -68,11 +69,11 @@ def run(options: SimpleNamespace) -> int:
         raise UsageError("give --encryption-key-file for encrypted values, or --map for numbered tokens")
     if options.map is not None:
         return _restore_answer(options.map)
-    from crfdeid.redaction.encryption import reveal as restore  # noqa: PLC0415  It needs an extra.
+    from crfdeid.redaction.in_markup import reveal_source  # noqa: PLC0415
 
     key = read_encryption_key(options.encryption_key_file)
     if options.notes == shared.STDIN:
-        revealed = restore(read_stdin(None), key, path=_STDIN)
+        revealed = reveal_source(read_stdin(None), key, options.markup, path=_STDIN)
         if not revealed.tokens:
             raise MismatchError(_NO_VALUE, path=_STDIN)
         write_stdout(revealed.text)
@@ -114,7 +115,7 @@ def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterat
     """Write each file with its values; yield the file and row of each note, and its number of values."""
     from crfdeid.io.records import Columns, Failure  # noqa: PLC0415
     from crfdeid.io.sources import note_files, note_format, open_writer, read_file, target_name  # noqa: PLC0415
-    from crfdeid.redaction.encryption import reveal as restore  # noqa: PLC0415
+    from crfdeid.redaction.in_markup import reveal_source  # noqa: PLC0415
     from crfdeid.utils.files import make_owner_folder  # noqa: PLC0415
 
     columns = Columns(text=options.text_column)
@@ -131,7 +132,7 @@ def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterat
                 if isinstance(note, Failure):
                     raise DataError(note.reason, path=file.name, line=note.line or record.number, offset=note.offset)
                 if note is not None:
-                    revealed = restore(note.text, key, path=file.name)
+                    revealed = reveal_source(note.text, key, note.markup or options.markup, path=file.name)
                     document = Document(note.id, revealed.text)
                     yield (file.name, record.number), revealed.tokens
                 writer.write(record, document)

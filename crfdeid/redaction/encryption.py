@@ -25,10 +25,10 @@ try:
 except ModuleNotFoundError as error:
     raise missing_extra(error) from None
 
-_OPEN, _CLOSE = "⟦⟧"
-_MARK = re.compile(f"[{_OPEN}{_CLOSE}]")
-_ESCAPES = {ord(_OPEN): r"\(", ord(_CLOSE): r"\)"}
-_TOKEN = re.compile(rf"{_OPEN}(?P<escaped>[^{_OPEN}{_CLOSE}]*):(?P<code>[A-Za-z0-9_-]*){_CLOSE}|{_MARK.pattern}")
+OPEN, _CLOSE = "⟦⟧"
+_MARK = re.compile(f"[{OPEN}{_CLOSE}]")
+_ESCAPES = {ord(OPEN): r"\(", ord(_CLOSE): r"\)"}
+_TOKEN = re.compile(rf"{OPEN}(?P<escaped>[^{OPEN}{_CLOSE}]*):(?P<code>[A-Za-z0-9_-]*){_CLOSE}|{_MARK.pattern}")
 
 
 class Cipher:
@@ -44,7 +44,7 @@ class Cipher:
     def token(self, value: str, label: str) -> str:
         """Return the token of a value, whatever its type."""
         escaped = escape_marks(label.replace("\\", r"\\"))
-        return f"{_OPEN}{escaped}:{self._code(value, escaped)}{_CLOSE}"
+        return f"{OPEN}{escaped}:{self._code(value, escaped)}{_CLOSE}"
 
     def value(self, code: str, escaped: str) -> str | None:
         """Return the value of a token's code and escaped type; None for a code that is not of this key and type."""
@@ -113,16 +113,24 @@ def reveal(text: str, key: bytes, *, path: Path | str | None = None) -> Revealed
         >>> reveal(redacted.text, key)  # doctest: +SKIP
         Revealed(text='Seen by Dr. Quill.', tokens=1)
     """
-    cipher, tokens = Cipher(key), 0
+    values = revealed_values(text, key, path=path)
+    parts, end = [], 0
+    for span, value in values:
+        parts += [text[end : span.start], value]
+        end = span.end
+    return Revealed("".join([*parts, text[end:]]), len(values))
 
-    def restored(match: re.Match[str]) -> str:
-        nonlocal tokens
-        tokens += 1
+
+def revealed_values(text: str, key: bytes, *, path: Path | str | None = None) -> list[tuple[Span, str]]:
+    """Return the tokens of a text, as spans of their escaped types, and the value of each.
+
+    Args and Raises: as of `reveal`.
+    """
+    cipher, found = Cipher(key), []
+    for match in _TOKEN.finditer(text):
         value = None if match["code"] is None else cipher.value(match["code"], match["escaped"])
         if value is None:
             problem = "an encrypted value was altered or cut, or its key is another: restore the redacted file"
             raise IntegrityError(problem, path=path, offset=match.start())
-        return value
-
-    found = _TOKEN.sub(restored, text)
-    return Revealed(found, tokens)
+        found.append((Span(*match.span(), match["escaped"]), value))
+    return found

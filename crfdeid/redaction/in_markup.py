@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from crfdeid.documents import Document, text_digest
-from crfdeid.errors import FormatError, MarkupError, shorten_list
+from crfdeid.documents import Document, Span, text_digest
+from crfdeid.errors import FormatError, MarkupError, located, shorten_list
 from crfdeid.io.records import Note
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.patients import patient_name
 from crfdeid.markup import read_markup
-from crfdeid.markup.blocks import MarkupText, write
+from crfdeid.markup.blocks import MarkupText, Written, write
 from crfdeid.redaction.policy import Policy
 from crfdeid.redaction.record import RedactionRecord, ReplacedSpan
 from crfdeid.redaction.redact import Recorded, Redaction
+
+if TYPE_CHECKING:
+    from crfdeid.redaction.encryption import Revealed
 
 _DROPPED = "UNREAD"
 """Type of a part that cannot be read, such as an image."""
@@ -76,11 +81,50 @@ def write_redaction(markup: MarkupText, done: Redaction) -> Recorded:
     Raises:
         MarkupError: the source cannot hold the replacements.
     """
-    written = write(markup, done.record.replacements(done.original.text, done.document.text))
-    again = read_markup(written.text, markup.format)
-    if again is None or "".join(again.text.split()) != "".join(done.document.text.split()):
-        raise MarkupError("its markup cannot hold the replacements: export the text alone")
+    replacements = done.record.replacements(done.original.text, done.document.text)
+    written = _written(markup, replacements, done.document.text)
     replaced = (ReplacedSpan(one.start, one.end, one.label or _DROPPED, len(one.text)) for one in written.edits)
     record = RedactionRecord(text_digest(markup.source), text_digest(written.text), tuple(replaced))
     document = replace(done.document, text=written.text, spans=written.spans, layers={}, evidence={})
     return Recorded(document, record)
+
+
+def reveal_source(source: str, key: bytes, form: str, *, path: Path | str) -> Revealed:
+    """Return a note with its encrypted values restored; in markup, they are spelled as it asks.
+
+    The visible text is that of the note before; so is the source, where it spelled the values in the common way.
+
+    Args:
+        source: the redacted note.
+        key: the encryption key of the redaction.
+        form: the format, as of the redaction (`crfdeid.markup.read_markup`).
+        path: name of its file, for messages.
+
+    Raises:
+        IntegrityError: as of `crfdeid.redaction.encryption.reveal`.
+        MarkupError: the markup is not read, or has tokens outside its text, as of a redaction as plain text.
+    """
+    from crfdeid.redaction.encryption import OPEN, Revealed, reveal, revealed_values  # noqa: PLC0415  It needs an extra.
+
+    with located(path):
+        markup = read_markup(source, form)
+        if markup is None:
+            return reveal(source, key)
+        values = revealed_values(markup.text, key)
+        if source.count(OPEN) > len(values):
+            raise MarkupError("encrypted values outside its text: give --markup plain, if the redaction had it")
+        written = _written(replace(markup, dropped=()), values, reveal(markup.text, key).text)
+    return Revealed(written.text, len(values))
+
+
+def _written(markup: MarkupText, replacements: Iterable[tuple[Span, str]], shown: str) -> Written:
+    """Write the source, and read it again: it must show a text.
+
+    Raises:
+        MarkupError: the source cannot hold the replacements.
+    """
+    written = write(markup, replacements)
+    again = read_markup(written.text, markup.format)
+    if again is None or "".join(again.text.split()) != "".join(shown.split()):
+        raise MarkupError("its markup cannot hold the replacements: export the text alone")
+    return written

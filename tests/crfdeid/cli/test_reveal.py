@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import shutil
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import error_of
+from docx_files import BODY, docx, members
 from pdf_files import pdf, shown
 
 from crfdeid.cli import main
@@ -211,6 +213,62 @@ def test_the_text_of_a_pdf_is_restored_with_its_report(box: Path) -> None:
     assert "Quill" not in (box / "out/b.txt").read_text()
     assert main(reveal("--check", "r.json", source="out")) == 0
     assert (box / "back/b.txt").read_text() == "Seen by Dr. Quill."
+
+
+VALUE = 'A&B <C> "D" \\E|F^G'
+"""A value with the signs that formats escape."""
+CDA = (
+    '<ClinicalDocument xmlns="urn:hl7-org:v3"><component><structuredBody><component><section><text>'
+    "<paragraph>Seen by {}.</paragraph></text></section></component></structuredBody></component></ClinicalDocument>"
+)
+HL7 = {"\\": "E", "|": "F", "^": "S", "&": "T"}
+SOURCES = {
+    "a.html": "<p>Seen by " + html.escape(VALUE, quote=False) + "; &quot;x&quot;</p>",
+    "b.rtf": r"{\rtf1\ansi Seen by " + VALUE.replace("\\", r"\\") + r"; Mu\'f1oz\par}",
+    "c.xml": CDA.format(html.escape(VALUE, quote=False)),
+    "d.hl7": "MSH|^~\\&|A|B|C|D|2031||ORU^R01|1|P|2.5\rOBX|1|TX|1||Seen by "
+    + "".join(f"\\{HL7[sign]}\\" if sign in HL7 else sign for sign in VALUE)
+    + "\r",
+    "e.jsonl": json.dumps(
+        {"text": json.dumps({"resourceType": "Observation", "note": [{"text": f"Seen by {VALUE}."}]})}
+    )
+    + "\n",
+}
+
+
+@pytest.fixture
+def marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The command that encrypts notes in markup to `clean`."""
+    monkeypatch.chdir(tmp_path)
+    Path("notes").mkdir()
+    for name, source in SOURCES.items():
+        Path("notes", name).write_text(source, newline="")
+    body = f"<w:p><w:r><w:t>Seen by {html.escape(VALUE, quote=False)}.</w:t></w:r></w:p>"
+    Path("notes/f.docx").write_bytes(docx({BODY: body}))
+    Path("key").write_text("an invented key of the tests, long enough")
+    Path("key").chmod(0o600)
+    Path("lists.toml").write_text(f"[[deny]]\nterms = [{json.dumps(VALUE)}]\ntype = 'DOCTOR'\n")
+    command = ["redact", "rules", "notes", "--output", "clean", "--lists", "lists.toml", "--report", "report.json"]
+    return [*command, "--operator", "encrypt", *KEY]
+
+
+def test_values_are_spelled_as_the_markup_of_a_note_asks(marked: list[str]) -> None:
+    assert main(marked) == 0
+    assert main(reveal("--check", "report.json")) == 0
+    for name, source in SOURCES.items():
+        assert Path("clean", name).read_bytes().decode() != source
+        assert Path("back", name).read_bytes().decode() == source
+    assert members(Path("back/f.docx").read_bytes()) == members(Path("notes/f.docx").read_bytes())
+
+
+def test_a_source_that_was_redacted_as_plain_text_is_restored_as_such(marked: list[str]) -> None:
+    for name in ("b.rtf", "c.xml", "d.hl7", "e.jsonl", "f.docx"):
+        Path("notes", name).unlink()
+    attribute = '<p title="Seen by Dr. Quill">.</p><x-1 data-by="Dr. Quill">'
+    Path("notes/a.html").write_text(attribute)
+    assert main([*marked, "--markup", "plain"]) == 0
+    assert main(reveal("--markup", "plain")) == 0
+    assert Path("back/a.html").read_text() == attribute
 
 
 def piped(monkeypatch: pytest.MonkeyPatch, text: str, *command: str) -> int:
