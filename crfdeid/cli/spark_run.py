@@ -28,7 +28,7 @@ from crfdeid.io.table_layouts import layout_columns
 from crfdeid.model_card.drift import NoteMeasures
 from crfdeid.redaction.redactor import Redactor
 from crfdeid.secrets import KeyFiles
-from crfdeid.utils.files import write_files
+from crfdeid.utils.files import split_suffix, write_files
 from crfdeid.utils.process import signals_held
 
 if TYPE_CHECKING:
@@ -137,6 +137,11 @@ def session_of(master: str, settings: Mapping[str, str]) -> Iterator[SparkSessio
                 session.stop()
 
 
+def _suffix(path: Path) -> str:
+    """Return a suffix in lower case, without that of gzip, which Spark reads by itself."""
+    return split_suffix(path.name)[1].lower().removesuffix(".gz")
+
+
 @dataclass(frozen=True)
 class Table:
     """Table that Spark reads or writes: files at a path or URL, or a table of the catalog."""
@@ -150,10 +155,10 @@ class Table:
     def of(cls, name: str, format: str | None, options: Mapping[str, str]) -> Table:
         """The notes of a name, with the format that its suffix, or that of all its files, tells."""
         path = Path(name)
-        if format is None and path.suffix not in _FORMATS and not path.exists() and _TABLE_NAME.fullmatch(name):
+        if format is None and _suffix(path) not in _FORMATS and not path.exists() and _TABLE_NAME.fullmatch(name):
             return cls(name, None, options, in_catalog=True)
         files = [one for one in path.rglob("*") if one.is_file() and one.name[0] not in "._"] or [path]
-        suffixes = {one.suffix.lower() for one in files}
+        suffixes = {_suffix(one) for one in files}
         found = {_FORMATS.get(suffix) for suffix in suffixes} if format is None else {format}
         found -= {None} if "text" in found else set()  # Other files are not read with it.
         if len(found) != 1 or None in found:

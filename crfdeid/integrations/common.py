@@ -13,12 +13,10 @@ from typing import Any
 from crfdeid.documents import Evidence
 from crfdeid.errors import FormatError, NotFoundError
 from crfdeid.label_schemes import SURROGATE_KINDS
-from crfdeid.model_card.card import read_card
 from crfdeid.model_card.pretrained import BUILT_IN_MODELS, find_model
 from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.redactor import Redactor
 from crfdeid.serialization import ModelFolder, verify
-from crfdeid.thresholds import chosen_threshold
 from crfdeid.utils.files import read_bytes
 
 
@@ -54,7 +52,7 @@ class IntegratedModel:
         model, policy = self.redactor.model, self.redactor.policy
         asks = isinstance(policy.sensitivity, float) or policy.max_leak_rate is not None
         if asks and (model in BUILT_IN_MODELS or (model and Path(str(model)).is_dir())):
-            chosen_threshold(read_card(find_model(model)), policy.sensitivity, policy.max_leak_rate)
+            _ = replace(self.redactor).threshold  # of a copy, which keeps no folder
 
     @cached_property
     def deidentifier(self) -> Deidentifier:

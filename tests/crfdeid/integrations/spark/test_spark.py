@@ -598,6 +598,7 @@ def test_the_format_is_that_of_the_suffix_or_named(tmp_path: Path) -> None:
     assert Table.of("s3a://lake/notes.parquet", None, {}).format == "parquet"
     assert Table.of("ward.notes", None, {}).in_catalog
     assert Table.of("notes.tsv", None, {"sep": ";"}).options == {"sep": ";"}
+    assert Table.of("notes.CSV.gz", None, {}).format == "csv" and Table.of("notes.jsonl.gz", None, {}).format == "json"
     assert Table.of("s3a://lake/notes", "delta", {}).format == "delta"
     for unclear in ("s3a://lake/notes", str(tmp_path / "mixed")):
         with pytest.raises(SettingError):
