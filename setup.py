@@ -17,7 +17,7 @@ EXTRAS = {
     "documents": ["pypdf>=7"],
     "pos": _POS,
     "encoders": [*_RNN, "safetensors>=0.4", "tokenizers>=0.20"],
-    "sklearn": ["scikit-learn>=1.6"],
+    "sklearn": ["scikit-learn>=1.6", "sklearn-crfsuite>=0.5"],
     "spacy": ["spacy>=3.8"],
     "presidio": ["presidio-analyzer>=2.2.360", "presidio-anonymizer>=2.2.360"],
     "serve": ["starlette>=0.46", "uvicorn>=0.34", "h11>=0.16", "presidio-anonymizer>=2.2.360"],
@@ -82,7 +82,7 @@ setup(
         "scipy>=1.12",
         "regex>=2024.4",
         "python-stdnum>=1.20",
-        "sklearn-crfsuite>=0.5",
+        "python-crfsuite>=0.9.11",
         "tabulate>=0.9",
         "tqdm>=4.66",
         "threadpoolctl>=3.5",
@@ -97,7 +97,9 @@ setup(
         "all": requirements("rnn", "experiments", "crypto", "parquet", "documents", "zstd", "encoders", "spark"),
         "gpu": [*EXTRAS["rnn"], "jax[cuda12]>=0.10"],
         "test": [
-            *requirements("rnn", "experiments", "crypto", "parquet", "documents", "zstd", "encoders"),
+            *requirements(
+                "rnn", "experiments", "crypto", "parquet", "documents", "zstd", "encoders", "sklearn", "serve"
+            ),
             "pytest>=8",
             "pytest-xdist>=3.6",
             "hypothesis>=6.100",
@@ -114,16 +116,21 @@ setup(
             "dkpro-cassis>=0.10",
             "duckdb>=2.0",
         ],
-        "benchmarks": ["torch>=2.4", "presidio-analyzer>=2.2.350", "presidio-anonymizer>=2.2.350"],
+        "benchmarks": [
+            *requirements("sklearn"),
+            "torch>=2.4",
+            "presidio-analyzer>=2.2.350",
+            "presidio-anonymizer>=2.2.350",
+        ],
         "oracles": [*requirements("encoders"), "torch>=2.4", "transformers>=4.46"],
         "docs": [
-            *requirements("experiments", "encoders", "parquet"),
+            *requirements("experiments", "encoders", "parquet", "sklearn"),
             "sphinx>=8.2",
             "myst-nb>=1.3",
             "furo>=2025.7",
             "jupytext>=1.16.4",
             "codespell>=2.4",
         ],
-        "lessons": ["jupyterlab>=4.2", "jupytext>=1.16.4"],
+        "lessons": [*requirements("sklearn"), "jupyterlab>=4.2", "jupytext>=1.16.4"],
     },
 )

@@ -22,6 +22,8 @@ EXTRAS = (
     "starlette",
     "uvicorn",
     "cryptography",
+    "sklearn",
+    "sklearn_crfsuite",
     "safetensors",
     "tokenizers",
     "nltk",
