@@ -1,8 +1,37 @@
 """Package metadata. Tool settings are in pyproject.toml."""
 
+import gzip
+import os
+import tarfile
+import time
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.sdist import sdist
+
+os.umask(0o022)  # the modes of files in a wheel
+
+
+class ReproducibleSdist(sdist):
+    """Source archive of the same bytes for the same files: sorted, without owners, at ``SOURCE_DATE_EPOCH``."""
+
+    def make_archive(self, base_name: str, format: str, **options: str | None) -> str:
+        """Write the folder ``base_dir`` to a new file, and return its path."""
+        path = Path(f"{base_name}.tar.gz")
+        when = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
+        with (
+            path.open("wb") as raw,
+            gzip.GzipFile("", "wb", fileobj=raw, mtime=when) as zipped,
+            tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as archive,
+        ):
+            for file in sorted(file for file in Path(options["base_dir"]).rglob("*") if file.is_file()):
+                entry = archive.gettarinfo(file)
+                entry.uid, entry.gid, entry.uname, entry.gname = 0, 0, "", ""
+                entry.mtime, entry.mode = when, 0o755 if entry.mode & 0o100 else 0o644
+                with file.open("rb") as content:
+                    archive.addfile(entry, content)
+        return str(path)
+
 
 # The core (install_requires) trains, evaluates and redacts with the CRF and the rules. Everything else is an extra.
 _RNN = ["jax>=0.10", "flax>=0.12", "optax>=0.2.5", "gensim>=4.4"]
@@ -32,6 +61,7 @@ def requirements(*extras: str) -> list[str]:
 
 setup(
     name="crfdeid",
+    cmdclass={"sdist": ReproducibleSdist},
     version="0.1.0",
     description="Find and hide protected health information in clinical notes with models you train yourself",
     long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
@@ -131,6 +161,7 @@ setup(
             "jupytext>=1.16.4",
             "codespell>=2.4",
         ],
+        "release": ["build>=1.2", "pyyaml>=6", "setuptools>=77", "twine>=6"],
         "lessons": [*requirements("sklearn"), "jupyterlab>=4.2", "jupytext>=1.16.4"],
     },
 )

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,9 +63,9 @@ class Server:
         return status
 
 
-def start(model: Path, *options: object) -> Server:
-    command = [*COMMAND, "serve", *map(str, (model, "--port", 0, *options))]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+def start(model: Path, *options: object, command: Sequence[str] = COMMAND) -> Server:
+    arguments = [*command, "serve", *map(str, (model, "--port", 0, *options))]
+    process = subprocess.Popen(arguments, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     log: list[str] = []
     assert process.stderr is not None
     for line in process.stderr:
