@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from service import start
 
-pytest.importorskip("build", reason="the extra release is not installed")
+pytest.importorskip("twine", reason="the extra release is not installed")
 yaml = pytest.importorskip("yaml")
 
 ROOT = Path(__file__).parents[1]
