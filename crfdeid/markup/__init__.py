@@ -6,6 +6,8 @@ blocks.py      the visible text of a document, with a map to its source, and the
 html.py, rtf.py, hl7.py, fhir.py, cda.py, docx.py, pdf.py   readers: source -> `MarkupText`
 xml.py, runs.py   tokens of XML; text with character references
 package.py     DOCX as one text, and the way back
+properties.py   authors and other properties of a document, which are structured fields
+standard.py    names of fonts, styles and software, which are no text
 nested.py      markup in a field of a message
 words.toml     elements, attributes, destinations and fields that the readers treat in one way
 """

@@ -235,6 +235,8 @@ def gap(text: str, at: int) -> Piece:
 def project(outer: Sequence[Piece], inner: MarkupText) -> tuple[list[Piece], list[Edit]]:
     """Return the pieces and dropped parts of markup that is spelled in other markup, with offsets of the outer source.
 
+    Structured fields of the inner markup, such as an author, are dropped.
+
     Args:
         outer: the runs that spell the source of the inner markup.
         inner: the markup in them.
@@ -269,7 +271,7 @@ def project(outer: Sequence[Piece], inner: MarkupText) -> tuple[list[Piece], lis
             start = end
     dropped = [
         Edit(*source_range(edit.start, edit.end), at(edit.start)[0].spell(edit.text), edit.label)
-        for edit in inner.dropped
+        for edit in (*inner.dropped, *inner.structured.blank)
     ]
     return pieces, dropped
 

@@ -1,7 +1,7 @@
 """Reader of C-CDA: narrative, titles, strings of entries, comments and attributes are text; people are structured.
 
 The elements of `recordTarget` and of relatives are the patient's; those of staff, custodians and places are emptied
-with them. Codes, times and numbers stay. A document inside is refused.
+with them. Codes, times and numbers stay. Revisions are accepted: deleted text is dropped. A document inside is refused.
 
 Reference: HL7 CDA R2 (2005), sections 4.2 (header) and 4.3 (body, narrative block); C-CDA R2.1, volume 2, section 1.1.
 """
@@ -68,10 +68,14 @@ class _Reader:
     def __init__(self, source: str) -> None:
         self.source, self.builder, self.found = source, BlockBuilder("cda", source), _Found()
         self.stack: list[_Element] = [_Element("")]
+        self.deleted: tuple[int, int] | None = None  # depth and start of a deleted text
         self.attributes: list[list[Piece]] = []  # They come after all text.
 
     def read(self) -> MarkupText:
         for token in tokens(self.source):
+            if self.deleted is not None or (token.name == "content" and token.value("revised") == "delete"):
+                self._delete(token)
+                continue
             if token.kind in ("open", "empty"):
                 self._open(token)
             if token.kind in ("close", "empty"):
@@ -83,6 +87,14 @@ class _Reader:
         self.builder.side += self.attributes
         self.builder.structured = self.found.done()
         return self.builder.done()
+
+    def _delete(self, token: Token) -> None:
+        """Drop a deleted text: revisions are accepted."""
+        depth, start = self.deleted or (0, token.start)
+        depth += (token.kind == "open") - (token.kind == "close")
+        self.deleted = (depth, start) if depth else None
+        if not depth:
+            self.builder.drop(start, token.end)
 
     def _open(self, token: Token) -> None:
         above = self.stack[-1]

@@ -10,31 +10,30 @@ Reference: ECMA-376, part 1: Office Open XML File Formats, fifth edition, sectio
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import partial
 from urllib.parse import quote, unquote
 
 from crfdeid.errors import MarkupError
-from crfdeid.markup.blocks import BlockBuilder, Edit, MarkupText, Piece, Structured, gap, word_sets
+from crfdeid.markup.blocks import BlockBuilder, Edit, MarkupText, Piece, gap, word_sets
 from crfdeid.markup.package import Part, is_known, parts
+from crfdeid.markup.properties import HAS_TEXT, Properties
 from crfdeid.markup.runs import add_runs, escape
+from crfdeid.markup.standard import is_font, is_software, is_standard
 from crfdeid.markup.xml import Attribute, Token, add_remark, require_xml, spell_attribute, spell_cdata, tokens
 
 _WORDS = word_sets("docx")
-_FONTS = word_sets("rtf")["names"] | _WORDS["fonts"]
 _BREAKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n"}
 _HYPHEN = "noBreakHyphen"
 _APART = ("Choice", "Fallback", "rt", "rubyBase")
 _CODE = re.compile(
-    r"[-+0-9.,:;%()\s]*|#?(?:[0-9A-F]{20}|(?:[0-9A-F]{2}){1,4})(?:\s\[[0-9]+\])?|-?[0-9.]+[a-z]{1,3}|[a-z][A-Za-z0-9]*"
+    r"[-+0-9.,:;%()\s]*|#?(?:[0-9A-F]{20}|(?:[0-9A-F]{2}){1,4}|[0-9a-f]{6})(?:\s\[[0-9]+\])?|-?[0-9.]+[a-z]{1,3}|[a-z][A-Za-z0-9]*"
     r"|\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?|[a-z]{2,3}(?:-[A-Z][a-z]{3})?-[A-Z]{2}"
     r"|#?_x[0-9]{4}_[a-z]+[0-9]*|(?:http|urn):/{0,2}(?:schemas\.|purl\.o|www\.w3\.)[\w./:-]*"
 )
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_TEXT = re.compile(r"[^\W\d_]|[0-9](?:.*?[0-9]){3}", re.DOTALL)  # no "%1." of a list
+_PROPERTIES = ("docProps/app.xml", "docProps/core.xml")
+_PROPERTY = re.compile(r"-?[0-9]{1,9}(?:\.[0-9]+)?|true|false|[a-z]{2,3}-[A-Z]{2}")
 _MAIN = re.compile(r"word/document[0-9]*\.xml", re.IGNORECASE)
 _ESCAPES = re.compile(r"((?:%[0-9A-Fa-f]{2})+)|[^%]+|%")
-_CUES = re.compile(rf"(?:{'|'.join(_WORDS['cues'])})", re.IGNORECASE)
 
 
 def read_docx(source: str) -> MarkupText:
@@ -43,7 +42,7 @@ def read_docx(source: str) -> MarkupText:
     Raises:
         MarkupError: it is no such text, or a part is no well-formed XML.
     """
-    builder, found = BlockBuilder("docx", source), _Found()
+    builder, found = BlockBuilder("docx", source), Properties()
     attributes: list[list[Piece]] = []  # They come after all text.
     for part in parts(source):
         if not part.is_binary:
@@ -51,47 +50,14 @@ def read_docx(source: str) -> MarkupText:
         elif part.start < part.end:
             found.add(f"{part.name} (unreadable)", Edit(part.start, part.end, "", ""))
     builder.side += attributes
-    builder.structured = Structured(
-        identifiers=tuple(found.identifiers), fields=tuple(found.fields), blank=tuple(found.blank)
-    )
+    builder.structured = found.done()
     return builder.done()
-
-
-@dataclass
-class _Found:
-    """Structured parts so far."""
-
-    identifiers: dict[tuple[str, str], None] = field(default_factory=dict)  # in order
-    fields: dict[str, None] = field(default_factory=dict)
-    blank: list[Edit] = field(default_factory=list)
-
-    def add(self, name: str, blank: Edit) -> None:
-        self.fields[name] = None
-        self.blank.append(blank)
-
-
-def own_identifiers(name: str, value: str) -> list[tuple[str, str]]:
-    """Return the identifier in a property of a document: of an author, or of an own property that names the patient.
-
-    Example:
-        >>> own_identifiers("Author", "Jane Quill"), own_identifiers("Patient no.", "48-2213")
-        ([('name', 'Jane Quill')], [('number', '48-2213')])
-    """
-    value = value.strip()
-    if name in _WORDS["authors"]:
-        is_person = len(value.split()) > 1 and value not in _WORDS["software"]  # no login
-        return [("name", value)] if is_person else []
-    if not _CUES.search(name) or len(value) < 2 or not _TEXT.search(value):
-        return []
-    if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T.*)?", value):
-        return [("date", value[:10])]
-    return [("number" if any(c.isdigit() for c in value) else "name", value)]
 
 
 class _PartReader:
     """Reader of one XML part: its text is a block, and text boxes, fields and attributes are others."""
 
-    def __init__(self, builder: BlockBuilder, found: _Found, part: Part) -> None:
+    def __init__(self, builder: BlockBuilder, found: Properties, part: Part) -> None:
         self.builder, self.found, self.part, self.source = builder, found, part, builder.source
         self.block: list[Piece] = builder.body if _MAIN.fullmatch(part.name) else self._side()
         self.outer: list[list[Piece]] = []  # blocks around a text box
@@ -196,11 +162,11 @@ class _PartReader:
         if self.dropped is not None or (name not in _WORDS["text"] and not value.strip("\ufeff \t\r\n")):
             return
         if self.property is not None:
-            self.found.identifiers.update(dict.fromkeys(own_identifiers(self.property[1], value)))
+            self.found.search_for(self.property[1], value)
         elif self.part.name.startswith("docProps/") and name in _WORDS["people"]:
-            self.found.identifiers.update(dict.fromkeys(own_identifiers(name, value)))
+            self.found.search_for(name, value)
             self.found.add(f"{self.part.name}: {name}", Edit(start, end, "", ""))
-        elif not (self.part.name == "docProps/app.xml" and (_CODE.fullmatch(value) or _is_generic(value))):
+        elif not (self.part.name in _PROPERTIES and _is_own_property(value)):
             block = self.instruction if name == "instrText" else self.block
             if token.kind == "cdata":
                 block.append(Piece(value, start, end, spell_cdata, exact=True))
@@ -225,29 +191,28 @@ class _PartReader:
 
     def _is_code(self, token: Token, name: str, value: str) -> bool:
         """True for a value of the standard or of Office, and for one without a letter or a number."""
-        if not _TEXT.search(value):
+        if not HAS_TEXT.search(value):
             return True
         if name in ("Id", "PartName", "Target"):
             own = r"(?:rId|R)?[0-9a-f]{1,40}" if name == "Id" else ""
             is_own = re.fullmatch(own, value) is not None if own else is_known(value)
             return is_own and token.value("TargetMode") != "External"
-        if name in _WORDS["kept"] or name.startswith("rsid") or token.name in _WORDS["plain"] or value in _FONTS:
+        if name in _WORDS["kept"] or name.startswith("rsid") or token.name in _WORDS["plain"] or is_standard(value):
             return True
-        if _is_generic(value):
+        if is_font(value) and not _WORDS["fonts"].isdisjoint((name, token.name)):
             return True
         is_text = name in _WORDS["texts"] or (name == "val" and token.name in _WORDS["strings"])
         return not is_text and _CODE.fullmatch(value) is not None
 
 
+def _is_own_property(value: str) -> bool:
+    """True for a property that software gives, such as a number of pages."""
+    return _PROPERTY.fullmatch(value) is not None or is_standard(value) or is_software(value)
+
+
 def _spell_run(text: str, *, prefix: str) -> str:
     """Spell a text in place of an element of a run."""
     return f'<{prefix}t xml:space="preserve">{escape(text)}</{prefix}t>' if text else ""
-
-
-def _is_generic(value: str) -> bool:
-    """True for a name that Office gives, such as "Heading 2" or "Normal.dotm"."""
-    words = _WORD.findall(value)
-    return value.isascii() and bool(words) and all(word.lower() in _WORDS["words"] for word in words)
 
 
 def _add_target(block: list[Piece], source: str, start: int, end: int) -> None:

@@ -1,5 +1,7 @@
 """Reader of HTML, pages and fragments: text, comments, styles, and the attributes that can hold text.
 
+Revisions are accepted: deleted text is dropped. Authors are structured fields.
+
 Only what has the strict form of a tag, a comment or a character reference is markup; all else is text, which a model
 reads. A tokenizer of ours: Python's parser has no offsets of attributes, and in some versions its time grows with the
 square of a hostile text's length.
@@ -9,16 +11,39 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 
-from crfdeid.markup.blocks import BlockBuilder, MarkupText, Piece, Spell, gap, word_sets
+from crfdeid.markup.blocks import BlockBuilder, Edit, MarkupText, Piece, Spell, gap, word_sets
+from crfdeid.markup.properties import Properties
 from crfdeid.markup.runs import add_runs, escape
+from crfdeid.markup.standard import is_font, is_software, is_standard
 
 _ATTRIBUTE = r"""\s++([A-Za-z_:@*][\w:.@-]*+)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'<>`]++))?+"""
 _TAG = re.compile(rf"<(/?)([A-Za-z][\w:.-]*+)((?:{_ATTRIBUTE})*+)\s*+/?>")
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _WORDS = word_sets("html")
+_STYLE_WORD = r"""(?:(?!/\*|url\()[^\s{};:,"'<>()])++"""
+_STYLE = re.compile(
+    r"""/\*(?P<remark>.*?)(?:\*/|\Z)|url\((?P<url>[^()]*)\)|"(?P<double>[^"]*)"|'(?P<single>[^']*)'"""
+    rf"|(?P<words>{_STYLE_WORD}(?:\x20{_STYLE_WORD})*+)",
+    re.DOTALL,
+)
+_STYLE_CODE = re.compile(
+    r"\W*[a-z][a-zA-Z0-9-]*(?:\.[a-z][a-z0-9-]*)*(?:\[[a-z-]*\]?)?|#[0-9A-Fa-f]{3,8}|\W*[0-9.]{1,6}(?:[a-z]{1,4}|%)?|\W+"
+    r"|[a-z]*\.?(?:Mso|Word)[A-Za-z]+[0-9]*|(?:[a-z]{2}-)?[A-Z]{2}"
+)
+_META = re.compile(
+    r"text/html;\s*charset=(?:utf-?8|us-ascii|(?:iso|windows)-[0-9-]+)"
+    r"|author|changed(?:by)?|created|description|generator|keywords|originator|progid|viewport"
+    r"|(?:(?:width|initial-scale|maximum-scale|user-scalable)=(?:device-width|yes|no|[0-9.]+)(?:,\s*)?)+",
+    re.IGNORECASE,
+)
 _BREAKS = {"td": "\t", "th": "\t"}
-_RAW = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style", "textarea", "title")}
+_RAW = {
+    name: re.compile(rf"</{name}\s*>", re.IGNORECASE)
+    for name in ("script", "style", "textarea", "title", *_WORDS["people"])
+}
+_RAW["del"] = re.compile(r"</?del\b[^<>]*>", re.IGNORECASE)  # One in another has an end of its own.
 _DOCTYPE = re.compile(
     r'<!doctype\s+html(?:\s+PUBLIC\s+"-//W3C//[\w .-]+//EN"(?:\s+"http://www\.w3\.org/[\w/.-]+")?)?\s*>', re.IGNORECASE
 )
@@ -36,6 +61,7 @@ def read_html(source: str) -> MarkupText:
     """
     reader = _Reader(source)
     reader.read(0, len(source), reader.builder.body)
+    reader.builder.structured = reader.found.done()
     return reader.builder.done()
 
 
@@ -48,10 +74,32 @@ def _without_tags(text: str) -> str:
     return text.replace("<", "(").replace(">", ")")
 
 
+def _is_code(name: str, value: str) -> bool:
+    """True for an attribute that holds no text of a note."""
+    if not value or name in _WORDS["presentation"] or name.startswith("xmlns"):
+        return True
+    if name in ("style", "face"):
+        return not any(_style_texts(value, 0, len(value)))
+    return name in ("content", "name") and (_META.fullmatch(value) is not None or is_software(value))
+
+
+def _style_texts(source: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of what a person can have written in a style: comments, strings, addresses and other words.
+
+    Words of CSS, which begin with a small letter, numbers, and names of common fonts are none of these.
+    """
+    for found in _STYLE.finditer(source, start, end):
+        text = found[found.lastgroup or 0].strip()
+        is_code = found.lastgroup == "words" and all(map(_STYLE_CODE.fullmatch, text.split()))
+        if text and not is_code and not is_font(text) and not is_standard(text):
+            yield found.span(found.lastgroup or 0)
+
+
 class _Reader:
     def __init__(self, source: str) -> None:
         self.source, self.builder = source, BlockBuilder("html", source)
         self._folds = _BLOCK_TAG.search(source) is not None
+        self.found = Properties()
         self._missing: set[tuple[str, int]] = set()  # ends that do not occur any more, so that none is searched twice
 
     def read(self, at: int, stop: int, pieces: list[Piece]) -> None:
@@ -75,10 +123,17 @@ class _Reader:
         name = found[2].lower()
         if name not in _WORDS["inline"] and ":" not in name:
             self._break(name, at, pieces)
+        person = self._person(attributes) if name == "meta" else ""
         for one in attributes:
             if one[2] is not None:
-                self._attribute(one[1].lower(), *one.span(2))
-        return self._raw(name, found.end(), stop) if name in _RAW and not found[1] else found.end()
+                self._attribute(name, one[1].lower(), *one.span(2), person)
+        is_begin = not found[1] and not (name == "del" and found[0].endswith("/>"))
+        return self._raw(name, found.end(), stop) if name in _RAW and is_begin else found.end()
+
+    def _person(self, attributes: list[re.Match[str]]) -> str:
+        """The name in a "meta" whose content is a person; "" for another."""
+        names = [(one[2] or "").strip("\"' ").lower() for one in attributes if one[1].lower() == "name"]
+        return next((name for name in names if name in _WORDS["meta"]), "")
 
     def _break(self, name: str, at: int, pieces: list[Piece]) -> None:
         """End a line or a cell; elements without text between them, such as two paragraphs, end one line."""
@@ -86,13 +141,18 @@ class _Reader:
         if name == "br" or not is_ended:
             pieces.append(gap(_BREAKS.get(name, "\n"), at))
 
-    def _attribute(self, name: str, start: int, end: int) -> None:
+    def _attribute(self, element: str, name: str, start: int, end: int, person: str) -> None:
         quoted = self.source[start] in "\"'"
         inner = (start + 1, end - 1) if quoted else (start, end)
         value = html.unescape(self.source[slice(*inner)])
         if value.strip().lower().startswith("data:"):
             self.builder.drop(*inner, "data:,")
-        elif value.strip() and name not in _WORDS["presentation"] and not name.startswith("xmlns"):
+        elif element in ("del", "ins") and name in ("cite", "datetime"):  # Reviewer and time.
+            self.builder.drop(start, end, '""')
+        elif person and name == "content" and value.strip():
+            self.found.search_for(person, value)
+            self.found.add(f"meta {person}", Edit(start, end, '""', ""))
+        elif not _is_code(name, value.strip()):
             block: list[Piece] = []
             if quoted:
                 self._text(*inner, block, spell=html.escape, folds=False)
@@ -101,21 +161,34 @@ class _Reader:
             self.builder.side.append(block)
 
     def _raw(self, name: str, start: int, stop: int) -> int:
-        """Read the content of an element that has no tags inside; scripts are dropped."""
+        """Read the content of an element as a whole; scripts and deleted text are dropped."""
         found = _RAW[name].search(self.source, start, stop) if (name, stop) not in self._missing else None
         if found is None:
             self._missing.add((name, stop))
             return start
         end = found.start()
-        if name == "script":
+        if name == "del" and not found[0].startswith("</"):
+            return start
+        if name in ("script", "del"):
             self.builder.drop(start, end)
+        elif name in _WORDS["people"]:
+            if value := html.unescape(self.source[start:end]).strip():
+                self.found.search_for(name.partition(":")[2], value)
+                self.found.add(name, Edit(start, end, "", ""))
         elif name == "style":
-            self.builder.side.append([Piece(self.source[start:end], start, end, _without_tags, exact=True)])
+            self._style(start, end)
         else:
             block: list[Piece] = []
             self._text(start, end, block)
             self.builder.side.append(block)
         return found.end()
+
+    def _style(self, start: int, end: int) -> None:
+        """Read a style sheet."""
+        block: list[Piece] = []
+        for begin, stop in _style_texts(self.source, start, end):
+            block += [gap("\n", begin), Piece(self.source[begin:stop], begin, stop, _without_tags, exact=True)]
+        self.builder.side.append(block)
 
     def _declaration(self, at: int, stop: int, pieces: list[Piece], begin: int) -> int | None:
         """Read a comment or a declaration as a block of its own, and return its end; None if there is none."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from crfdeid.errors import DataError, LimitError, MarkupError
 from crfdeid.markup.blocks import BlockBuilder, MarkupText, Piece, Structured
-from crfdeid.markup.docx import own_identifiers
+from crfdeid.markup.properties import own_identifiers
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader

@@ -2,6 +2,8 @@
 
 A reader of ours: libraries such as striprtf give the text of the body alone, without offsets. Common names of fonts and
 styles, and what has no letter or digit, stay unread. Pictures, objects, times and other binary parts are dropped.
+Revisions are accepted: deleted text and the names of reviewers are dropped, too. Authors and own properties in the
+information about the document are structured fields.
 
 Reference: Rich Text Format (RTF) Specification, version 1.9.1, Microsoft 2008.
 """
@@ -10,11 +12,14 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from crfdeid.errors import MarkupError
-from crfdeid.markup.blocks import BlockBuilder, MarkupText, Piece, gap, word_sets
+from crfdeid.markup.blocks import BlockBuilder, Edit, MarkupText, Piece, gap, word_sets
+from crfdeid.markup.properties import Properties
+from crfdeid.markup.standard import is_font, is_standard
 
 _TOKEN = re.compile(
     r"\\(?:(?P<word>[a-zA-Z]{1,32})(?P<number>-?[0-9]{1,10})?(?P<space>\x20)?|'(?P<byte>[0-9a-fA-F]{2})|(?P<symbol>.))"
@@ -31,6 +36,8 @@ _BREAKS = {
     **dict.fromkeys(("cell", "nestcell", "tab"), "\t"),
 }
 _WORDS = word_sets("rtf")
+_KINDS = _WORDS["standard"] | _WORDS["properties"] | {"revtbl"}
+"""Destinations of names of fonts and styles, of properties, and of reviewers."""
 _WORTHY = re.compile(r"[^\W_]")
 # Charset of a font -> codec.
 _CHARSETS = {
@@ -72,7 +79,8 @@ class _Group:
         start: offset of its brace.
         pieces: the block of its text; None where it is dropped.
         entries: its groups are entries of a table, each a block of its own.
-        in_fonts: it is a part of the table of fonts.
+        kind: the nearest destination around it that holds names or properties, such as "author"; "" for none.
+        deleted: its text was deleted in a revision.
         font: number of the font; None for the default font.
         skipped: number of characters after ``\u`` for readers without Unicode.
     """
@@ -80,7 +88,8 @@ class _Group:
     start: int
     pieces: list[Piece] | None
     entries: bool = False
-    in_fonts: bool = False
+    kind: str = ""
+    deleted: bool = False
     font: int | None = None
     skipped: int = 1
 
@@ -90,6 +99,8 @@ class _Reader:
         self.source, self.builder = source, BlockBuilder("rtf", source)
         self.group = _Group(0, self.builder.body)
         self.stack: list[_Group] = []
+        self.found = Properties()
+        self.property, self.has_properties = "", False  # name of an own property, and whether there is one
         self.codec, self.fonts, self.default_font = "cp1252", dict[int, str](), 0
         self.first = False  # The next word can name the group's destination,
         self.starred = False  # also one that is not known.
@@ -113,10 +124,10 @@ class _Reader:
             getattr(self, f"_{kind}")(token)
         self._decode()
         self._end_code()
-        dropped = next((group for group in (*self.stack, self.group) if group.pieces is None), None)
-        if dropped is not None:  # A truncated file.
-            self.builder.drop(dropped.start, len(self.source), "{}")
-        self.builder.side = [block for block in self.builder.side if _is_read(block)]
+        while self.stack:  # A truncated file.
+            self._end_group(len(self.source))
+        self.builder.side = [block for block in self.builder.side if _WORTHY.search(_text_of(block))]
+        self.builder.structured = self.found.done()
         return self.builder.done()
 
     # groups
@@ -129,12 +140,40 @@ class _Reader:
         self.first, self.starred = True, False
 
     def _close(self, token: re.Match[str]) -> None:
-        if not self.stack:
-            return
-        closed, self.group = self.group, self.stack.pop()
-        if closed.pieces is None and self.group.pieces is not None:
-            self.builder.drop(closed.start, token.end(), "{}")
+        if self.stack:
+            self._end_group(token.end())
         self.first = False
+
+    def _end_group(self, end: int) -> None:
+        closed, self.group = self.group, self.stack.pop()
+        if closed.pieces is None:
+            if self.group.pieces is not None:
+                self.builder.drop(closed.start, end, "{}")
+        elif closed.kind and closed.pieces is not self.group.pieces and self._is_no_text(closed, end):
+            closed.pieces.clear()
+
+    def _is_no_text(self, group: _Group, end: int) -> bool:
+        """End a group of names or properties; True if its block is no text of the note."""
+        text = _text_of(group.pieces or ()).strip("; ")
+        if group.kind in _WORDS["standard"]:
+            return is_font(text) or is_standard(text)
+        if group.kind == "revtbl":
+            if text and text != "Unknown":
+                self.builder.drop(group.start, end, "{;}")
+            return True
+        is_part = group.kind in ("linkval", "propname", "staticval")
+        if group.kind == self.group.kind or (is_part and self.group.kind != "userprops"):
+            return False  # A destination where it is unknown: its text is read.
+        if is_part:
+            self.has_properties |= bool(text)
+            if group.kind == "propname":
+                self.property = text
+            else:
+                self.found.search_for(self.property, text)
+        elif text or (group.kind == "userprops" and self.has_properties):
+            self.found.search_for(group.kind, text)
+            self.found.add(rf"\{group.kind}", Edit(group.start, end, "{}", ""))
+        return True
 
     def _begin_block(self, *, entries: bool = False) -> None:
         if self.group.pieces is not None:
@@ -154,7 +193,7 @@ class _Reader:
             and name not in _WORDS["inline"]
             and (self.starred or name in _WORDS["side"] or name in _WORDS["entries"])
         ):
-            self.group.in_fonts = self.group.in_fonts or name == "fonttbl"
+            self.group.kind = name if name in _KINDS else self.group.kind
             self._begin_block(entries=name in _WORDS["entries"])
         self.first = self.starred = False
         if name in _BREAKS:
@@ -165,10 +204,12 @@ class _Reader:
             self.builder.drop(*token.span("number"), "0")
         elif name == "u" and number is not None:
             self._unit(int(number) % (1 << 16), token, is_glued=is_glued)
+        elif name in _WORDS["deleted"]:
+            self.group.deleted = number is None or int(number) != 0
         elif number is not None:
             self._set(name, int(number), token)
         elif name == "plain":
-            self.group.font = None
+            self.group.font, self.group.deleted = None, False
         elif name in _CODECS:
             self.codec = _CODECS[name]
 
@@ -179,7 +220,7 @@ class _Reader:
             self.group.font = number
         elif name == "deff":
             self.default_font = number
-        elif name == "fcharset" and self.group.in_fonts and number in _CHARSETS:
+        elif name == "fcharset" and self.group.kind == "fonttbl" and number in _CHARSETS:
             self.fonts[self.group.font or 0] = _CHARSETS[number]
         elif name == "ansicpg" and number:
             self.codec = {65001: "utf-8", 10000: "mac_roman"}.get(number, f"cp{number}")
@@ -264,15 +305,16 @@ class _Reader:
         if start == end:
             self.group.pieces.append(gap(text, start))
             return
+        if self.group.deleted:
+            self.builder.drop(start, end)
+            return
         is_glued = start == self.glued if is_glued is None else is_glued
         spell = partial(_spell, skipped=self.group.skipped, is_glued=is_glued)
         self.group.pieces.append(Piece(text, start, end, spell, exact))
 
 
-def _is_read(block: list[Piece]) -> bool:
-    """True for a block that is not of punctuation alone, and is no common name of a font or style."""
-    text = "".join(piece.text for piece in block)
-    return _WORTHY.search(text) is not None and text.strip("; ") not in _WORDS["names"]
+def _text_of(block: Iterable[Piece]) -> str:
+    return "".join(piece.text for piece in block)
 
 
 def _spell(text: str, *, skipped: int, is_glued: bool) -> str:
