@@ -30,12 +30,15 @@ def readable_note(note: Note, markup: MarkupText, policy: Policy) -> tuple[Note,
     """Return a note with its visible text and the identifiers of its structured part, treated as a policy says.
 
     Raises:
-        MarkupError: the note has fields that name the patient and are to be refused.
+        MarkupError: the note has structured fields, and they are to be refused.
     """
     own = markup.structured
     if own.fields and policy.structured == "refuse":
         fields = shorten_list(own.fields)
-        raise MarkupError(f"{fields} name the patient: give --structured blank to empty them, or keep to leave them")
+        raise MarkupError(
+            f"{fields} name the patient or an author, or cannot be read: give --structured blank to empty them, or keep "
+            'to leave them; in Python structured="blank"'
+        )
     if policy.structured == "blank":
         markup = replace(markup, dropped=sorted((*markup.dropped, *own.blank)))
     known = [*filter(None, [note.known, _identifiers(own.identifiers)])]
