@@ -116,7 +116,8 @@ class _Found:
         while waiting:
             one = waiting.pop()
             if isinstance(one, dict):
-                if one.get("resourceType") in _WORDS["patient"]:
+                kind = one.get("resourceType")
+                if isinstance(kind, str) and kind in _WORDS["patient"]:
                     self.patients.append(one)
                 waiting += one.values()
             elif isinstance(one, list):

@@ -394,6 +394,12 @@ def test_fhir_without_findings_stays_and_shows_replacements(value: object, ascii
     assert json.loads(written.text) == {**document, "first": first}
 
 
+@pytest.mark.parametrize("kind", ['{"b": "Quill"}', '["Quill"]', "1", "null"])
+def test_a_resource_of_fhir_without_a_type_is_text(kind: str) -> None:
+    reading = read_markup(f'{{"resourceType": {kind}, "text": "Jane Quill"}}', "fhir")
+    assert reading is not None and "Jane Quill" in reading.text
+
+
 def test_documents_of_fhir_that_are_no_json_are_refused() -> None:
     for source in ('{"resourceType": "Basic"', '{"resourceType": "Basic", "a": "1", "a": "2"}', "[" * 100_000, "{}{}"):
         with pytest.raises(MarkupError):
