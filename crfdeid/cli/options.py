@@ -79,8 +79,8 @@ STRUCTURED = choice(
     STRUCTURED_CHOICES,
     default="refuse",
     rare=True,
-    help="Fields that name the patient and are no text, authors and own properties of DOCX, RTF and HTML, and pictures of "
-    "DOCX: refuse the note, keep them, or blank them.",
+    help="Fields that name the patient and are no text, authors and own properties of DOCX, RTF and HTML, and pictures "
+    "of DOCX: refuse the note, keep them, or blank them.",
 )
 KEY_FILE = Option(
     "--key-file",

@@ -36,8 +36,8 @@ def readable_note(note: Note, markup: MarkupText, policy: Policy) -> tuple[Note,
     if own.fields and policy.structured == "refuse":
         fields = shorten_list(own.fields)
         raise MarkupError(
-            f"{fields} name the patient: give --structured blank to empty them, or keep to leave them, also for authors "
-            'and pictures; in Python structured="blank"'
+            f"{fields} name the patient: give --structured blank to empty them, or keep to leave them, also for "
+            'authors and pictures; in Python structured="blank"'
         )
     if policy.structured == "blank":
         markup = replace(markup, dropped=sorted((*markup.dropped, *own.blank)))
