@@ -29,7 +29,7 @@ _STYLE = re.compile(
     re.DOTALL,
 )
 _STYLE_CODE = re.compile(
-    r"\W*[a-z][a-zA-Z0-9-]*(?:\.[a-z][a-z0-9-]*)*(?:\[[a-z-]*\]?)?|#[0-9A-Fa-f]{3,8}|\W*[0-9.]{1,6}(?:[a-z]{1,4}|%)?|\W+"
+    r"[\W_]*[a-z][a-zA-Z0-9_-]*(?:\.[a-z][a-z0-9_-]*)*(?:\[[a-z-]*\]?)?|#[0-9A-Fa-f]{3,8}|\W*[0-9.]{1,6}(?:[a-z]{1,4}|%)?|\W+"
     r"|[a-z]*\.?(?:Mso|Word)[A-Za-z]+[0-9]*|(?:[a-z]{2}-)?[A-Z]{2}"
 )
 _META = re.compile(
@@ -78,7 +78,7 @@ def _is_code(name: str, value: str) -> bool:
     """True for an attribute that holds no text of a note."""
     if not value or name in _WORDS["presentation"] or name.startswith("xmlns"):
         return True
-    if name in ("style", "face"):
+    if name in ("class", "face", "style", "target"):
         return not any(_style_texts(value, 0, len(value)))
     return name in ("content", "name") and (_META.fullmatch(value) is not None or is_software(value))
 

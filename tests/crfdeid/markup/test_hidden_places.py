@@ -117,6 +117,8 @@ NAMED = {
     "font with references": '<p style="font-family:&quot;NAME&quot;">x</p>',
     "string in a sheet": "<style>p:before {content: 'NAME'}</style>",
     "address in a sheet": "<style>p {background: url(http://x.org/NAME.png)}</style>",
+    "class": "<p class='x NAME'>x</p>",
+    "target of a link": '<a href="#a" target="NAME">x</a>',
     "class in a sheet": "<style>p.NAME {color: red}</style>",
     "remark in a sheet": "<style>/* by NAME",
 }
@@ -134,7 +136,8 @@ WRITTEN_BY_SOFTWARE = {
         '<meta name="viewport" content="width=device-width, initial-scale=1.0, user-scalable=yes"/>'
         '<style>@page { size: 8in 11in; margin: 1in }\nh2.cjk { font-family: "DejaVu Serif", serif; color: #1a1a1a }\n'
         "@media (max-width: 600px) { a:link, a[href] { padding: 0 .5em } }</style>"
-        '<body link="#000080"><p class="western" style="line-height: 115%; border: 1px solid #808080">{}</p></body>'
+        '<body link="#000080"><p class="western MsoNormal" '
+        'style="line-height: 115%; border: 1px solid #808080">{}</p></body>'
     ),
     "rtf": (
         r"{{\rtf1{{\fonttbl{{\f0\froman Liberation Serif{{\*\falt Times New Roman}};}}{{\f1\fnil Noto Sans CJK SC;}}}}"
