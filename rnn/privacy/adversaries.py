@@ -270,14 +270,20 @@ def cosines(one: jax.Array, other: jax.Array) -> jax.Array:
 
 
 def losses(logits: jax.Array, sign: Any, together: str) -> jax.Array:
-    """Cross-entropy of the adversaries in nats, the mean over pairs.
+    """Cross-entropy of the adversaries in nats, the mean over pairs, of `pair_losses`: [2] or [1]."""
+    return jnp.mean(pair_losses(logits, sign, together), axis=0)
+
+
+def pair_losses(logits: jax.Array, sign: Any, together: str) -> jax.Array:
+    """Cross-entropy of the adversaries in nats for each pair.
 
     Args:
         logits: [P, 2].
         sign: 1 for a real pair, -1 for a fake one, [P].
-        together: "each" for that of each adversary, [2]; "average" for that of the mean of their probabilities, [1].
+        together: "each" for that of each adversary, [P, 2]; "average" for that of the mean of their probabilities,
+            [P, 1].
     """
     right = jax.nn.log_sigmoid(logits * jnp.asarray(sign)[:, None])  # [P, 2], log-probability of the right class
     if together == "average":
         right = jnp.logaddexp(right[:, :1], right[:, 1:]) - LOG_2
-    return -jnp.mean(right, axis=0)
+    return -right

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 from flax import nnx
+from jax import lax
 
 from crfdeid.errors import UsageError
 from crfdeid.serialization import PUBLIC, ModelFiles, pack_arrays
@@ -25,7 +26,7 @@ from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.vectors import WordVectors
 from rnn.interfaces import Params
 from rnn.layers.lstm import BiLstm
-from rnn.network import Structure, full_precision
+from rnn.network import Structure, full_precision, uniform
 from rnn.privacy.settings import PrivateSettings
 from rnn.saving import params_from
 
@@ -35,6 +36,7 @@ _NETWORK_VERSION = 1  # incremented where `Representation` computes other number
 _FILES = ModelFiles("representation", 2, "weights.npz", ("jax", "flax"), PUBLIC, _NETWORK_VERSION)
 _VECTORS = "vectors."  # prefix of the names of their arrays among the weights
 _IN_FLIGHT = 2  # batches that are dispatched before the first is read: host and device work at the same time
+_LEAST_SQUARE = 1e-12
 _NETWORK = "network."  # prefix of the names of a module's parameters in `rnn.network.Structure`
 
 
@@ -70,19 +72,27 @@ class GaussianNoise(nnx.Module):
 
 
 class Representation(nnx.Module):
-    """R = N_out + BiLSTM(E + N_in), equation 1.
+    """R = N_out + BiLSTM(E + N_in), equation 1; with ``hidden``, y / |y| with y = N_out + W BiLSTM(E + N_in) + b.
 
     Args:
         dim: size of a word vector, D.
-        size: size of a token's representation, S; each direction has half of it.
+        size: size of a token's representation, S.
         deviation: initial standard deviation of the noise.
+        hidden: units of each direction before a linear layer, H; None for no such layer, and S / 2 units.
         rngs: source of the initial weights.
+
+    Reference:
+        Friedrich et al. (2019), section 5.2; the linear layer and the length of 1 are of its authors' code.
     """
 
-    def __init__(self, *, dim: int, size: int, deviation: float, rngs: nnx.Rngs) -> None:
+    def __init__(self, *, dim: int, size: int, deviation: float, hidden: int | None = None, rngs: nnx.Rngs) -> None:
         self.input_noise = GaussianNoise(dim, deviation)
-        self.layer = BiLstm(dim, size // 2, rngs=rngs)
+        self.layer = BiLstm(dim, size // 2 if hidden is None else hidden, rngs=rngs)
         self.output_noise = GaussianNoise(size, deviation)
+        self.has_unit_length = hidden is not None
+        if hidden is not None:
+            self.W = nnx.Param(uniform(rngs.params(), (size, 2 * hidden), None))
+            self.b = nnx.Param(jnp.zeros(size))
 
     def __call__(self, vectors: jax.Array, real: jax.Array, normal_in: jax.Array, normal_out: jax.Array) -> jax.Array:
         """Representation of a sentence, [T, S]; undefined at padding.
@@ -94,7 +104,12 @@ class Representation(nnx.Module):
             normal_out: for N_out, [T, S].
         """
         keep = jnp.ones((2, self.layer.R[...].shape[1]))
-        return self.output_noise(self.layer(self.input_noise(vectors, normal_in), real, keep), normal_out)
+        states = self.layer(self.input_noise(vectors, normal_in), real, keep)  # [T, 2H]
+        if not self.has_unit_length:
+            return self.output_noise(states, normal_out)
+        noisy = self.output_noise(states @ self.W[...].T + self.b[...][None], normal_out)
+        # The bound keeps the gradient of padding finite, which is a vector of zeros.
+        return noisy * lax.rsqrt(jnp.maximum(jnp.sum(noisy**2, axis=1, keepdims=True), _LEAST_SQUARE))
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(1,))
@@ -273,7 +288,8 @@ def _ahead(results: Iterable[T], count: int) -> Iterator[T]:
 
 def new_representation(dim: int, settings: PrivateSettings, rngs: nnx.Rngs) -> Representation:
     """Create the layer for word vectors of size ``dim``."""
-    return Representation(dim=dim, size=settings.size, deviation=settings.deviation, rngs=rngs)
+    hidden = settings.hidden if settings.output == "unit" else None
+    return Representation(dim=dim, size=settings.size, deviation=settings.deviation, hidden=hidden, rngs=rngs)
 
 
 def _shapes(dim: int, settings: PrivateSettings) -> tuple[Structure, Params]:

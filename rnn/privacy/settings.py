@@ -8,11 +8,20 @@ from typing import Any
 
 from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.registry import require_known
-from crfdeid.validation import require_choice, require_counts, require_number, require_positive, require_shares
+from crfdeid.validation import (
+    require_choice,
+    require_counts,
+    require_flags,
+    require_number,
+    require_positive,
+    require_shares,
+)
 from rnn.settings import TAGGING_LOSSES, paper_settings
 
 PAIRS = ("symmetric", "one-sided")
 LOSSES = ("each", "average")
+DISTANCES = ("mean", "pair")
+OUTPUTS = ("states", "unit")
 PROCEDURES = ("three-part", "dann")
 _FEWEST = 5
 
@@ -25,16 +34,22 @@ class PrivateSettings:
         neighbours: nearest words of a PHI token, itself included, that the representation must not distinguish, N.
         size: size of a token's representation, of both directions together; even.
         deviation: initial standard deviation of the noise; that of the word vectors is 1.
+        output: "states" for the BiLSTM's states with noise (equation 1); "unit", as in the authors' code, for a linear
+            layer after a BiLSTM of ``hidden`` units in each direction, noise, and scaling to a length of 1.
         adversary: units of an adversary's LSTM in each direction.
         pairs: "symmetric" for pairs in which one side gives no hint by itself, "one-sided" for the paper's, with
             original words alone, and the representation of the copy in fake pairs (`rnn.privacy.adversaries`).
         losses: "each" for the mean of both adversaries' losses, "average" for the loss of their mean probability
             (friedrich2019).
+        distance: "mean" for the distance of the mean loss from log 2, "pair" for the mean distance of a pair's loss, as
+            in the authors' code: noise, which makes single losses vary, then costs something.
         procedure: "three-part", or "dann" for all parts at once with a reversed gradient.
+        balanced: whether the third part takes as many sentences without PHI as with it, drawn anew for each epoch, as
+            in the authors' code; else it takes all.
         tagging_loss: "sum" for the tagger's loss of a whole sentence, "mean" for its mean over tokens, as in
             friedrich2019; weight and max_norm are relative to it.
         weight: weight of the adversaries' loss in the representation's, lambda.
-        hidden: units of an LSTM layer of the tagger in each direction.
+        hidden: units of an LSTM layer of the tagger in each direction; see also ``output``.
         layers: LSTM layers of the tagger.
         input_dropout: dropout rate of the tagger's inputs.
         variational_dropout: dropout rate of an LSTM layer's inputs and states, with one mask a sentence.
@@ -58,10 +73,13 @@ class PrivateSettings:
     neighbours: int = 100
     size: int = 50
     deviation: float = 1.5
+    output: str = "states"
     adversary: int = 100
     pairs: str = "symmetric"
     losses: str = "each"
+    distance: str = "mean"
     procedure: str = "three-part"
+    balanced: bool = False
     tagging_loss: str = "sum"
     weight: float = 10.0
     hidden: int = 128
@@ -90,6 +108,9 @@ class PrivateSettings:
         require_number("size", self.size, "an even number: half of it is each direction's", lambda v: v % 2 == 0)
         require_choice(self, "pairs", PAIRS)
         require_choice(self, "losses", LOSSES)
+        require_choice(self, "output", OUTPUTS)
+        require_choice(self, "distance", DISTANCES)
+        require_flags(self, "balanced")
         require_choice(self, "procedure", PROCEDURES)
         require_choice(self, "tagging_loss", TAGGING_LOSSES)
         require_neighbours(self.neighbours)
@@ -119,7 +140,8 @@ def profiles() -> Mapping[str, PrivateSettings]:
     relative to the loss of a whole sentence, the paper's to the mean over tokens.
 
     The paper gives neither the adversaries' size (300 in its authors' code), nor learning rates, nor the initial noise,
-    nor the number of epochs. That the loss is a mean over tokens is from its authors' code.
+    nor the number of epochs. From its authors' code are the mean over tokens, the vectors of length 1, the distance of
+    each pair's loss and the balanced sentences.
     """
     paper = PrivateSettings(**paper_settings("friedrich2019", "representation"))
     return {"default": PrivateSettings(), "friedrich2019": paper}

@@ -8,7 +8,8 @@ Friedrich et al. (2019), section 5.4:
         representation by l_deid + lambda |l_adv - log 2| (equation 2), the others frozen
 
 The loss on held-out sentences ends each part and selects its weights. Pairs are drawn anew for every epoch. In P3b,
-sentences without PHI, which make no fake pair, count for l_deid alone.
+sentences without PHI, which make no fake pair, count for l_deid alone. As its authors' code does, the profile of the
+paper takes as many of them as others in the third part, and the mean of |l_adv - log 2| over pairs.
 """
 
 from __future__ import annotations
@@ -35,7 +36,17 @@ from rnn.layers.crf import CrfScores
 from rnn.layers.dropout import split_key
 from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes
 from rnn.network import Structure
-from rnn.privacy.adversaries import LOG_2, TASKS, Adversaries, PairIndex, PairVocabulary, Replaceable, both, losses
+from rnn.privacy.adversaries import (
+    LOG_2,
+    TASKS,
+    Adversaries,
+    PairIndex,
+    PairVocabulary,
+    Replaceable,
+    both,
+    losses,
+    pair_losses,
+)
 from rnn.privacy.representation import Representation, RepresentationModel, new_representation, reverse_gradient
 from rnn.privacy.settings import PrivateSettings
 from rnn.training.loop import start_training, train
@@ -113,7 +124,8 @@ class PrivateLoss:
         "tagging"      l_deid
         "adversaries"  l_adv
         "confusion"    the vector [l_deid, l_adv, ...], with one l_adv per adversary if their losses are "each"; a
-                       sentence without a pair has log 2 instead, the loss of a guess
+                       sentence without a pair has log 2 instead, the loss of a guess. With the distance "pair", the
+                       mean over pairs of |l_adv - log 2| in the place of l_adv, and 0 without a pair
         "reversed"     l_deid + l_adv with the adversaries' gradient reversed on its way to the representation (DANN)
 
     Args:
@@ -122,6 +134,7 @@ class PrivateLoss:
         together: combination of the adversaries' losses (`PrivateSettings.losses`).
         tagging: scale of l_deid (`PrivateSettings.tagging_loss`).
         weight: factor of the reversed gradient, lambda.
+        distance: of the confusion from a guess (`PrivateSettings.distance`).
         dropout: whether the tagger has dropout; False for held-out rows.
     """
 
@@ -130,6 +143,7 @@ class PrivateLoss:
     together: str
     tagging: str = "sum"
     weight: float = 0.0
+    distance: str = "mean"
     dropout: bool = True
 
     def __call__(
@@ -141,7 +155,8 @@ class PrivateLoss:
             lost = self._scaled(scores.loss(targets[PHI], length), length)
             if self.kind != CONFUSION:
                 return lost
-            return jnp.concatenate([lost[None], jnp.full(len(TASKS) if self.together == "each" else 1, LOG_2)])
+            guess = 0.0 if self.distance == "pair" else LOG_2
+            return jnp.concatenate([lost[None], jnp.full(len(TASKS) if self.together == "each" else 1, guess)])
         shown, words = PairIndex.of(self.pairs), jnp.moveaxis(vectors["words"], 1, 0)  # [2, T, D]
         if self.kind == ADVERSARIES:
             logits = network.adversaries(network.encoded(words, inputs, key), words, length, shown)
@@ -153,8 +168,12 @@ class PrivateLoss:
         scores = network.tagger.scores({"words": encoded[0]}, sentence, length, key)[PHI]
         lost = self._scaled(scores.loss(targets[PHI], length), length)
         read = reverse_gradient(encoded, self.weight) if self.kind == REVERSED else encoded
-        apart = losses(network.adversaries(read, words, length, shown), shown.sign, self.together)
-        return lost + jnp.mean(apart) if self.kind == REVERSED else jnp.concatenate([lost[None], apart])
+        of_pairs = pair_losses(network.adversaries(read, words, length, shown), shown.sign, self.together)
+        if self.kind == REVERSED:
+            return lost + jnp.mean(of_pairs)
+        if self.distance == "pair":
+            of_pairs = jnp.abs(of_pairs - LOG_2)
+        return jnp.concatenate([lost[None], jnp.mean(of_pairs, axis=0)])
 
     def _scaled(self, lost: jax.Array, length: jax.Array) -> jax.Array:
         """The tagger's loss of a sentence, or its mean over tokens; a row of padding has length 0."""
@@ -165,17 +184,21 @@ class PrivateLoss:
 class ConfusionObjective:
     """l_deid + lambda |l_adv - log 2|, equation 2, of mean losses; with two adversaries, the mean of both |...|.
 
-    The absolute value is taken of means: of one sentence's loss, it would penalise noise, which makes that loss vary.
+    With the distance "mean", the absolute value is taken of means: of one pair's loss, it would penalise noise, which
+    makes that loss vary. With "pair", the means are of such values (`PrivateLoss`).
 
     Args:
         weight: lambda.
+        distance: `PrivateSettings.distance`.
     """
 
     weight: float
+    distance: str = "mean"
 
     def __call__(self, means: jax.Array) -> jax.Array:
         """Reduce the mean losses, [parts]."""
-        return means[0] + self.weight * jnp.mean(jnp.abs(means[1:] - LOG_2))
+        apart = means[1:] if self.distance == "pair" else jnp.abs(means[1:] - LOG_2)
+        return means[0] + self.weight * jnp.mean(apart)
 
 
 class Rows(NamedTuple):
@@ -199,14 +222,25 @@ class Rows(NamedTuple):
             for row in [self.plain[self.replaceable.numbers[drawn.sentence]]]
         ]
 
-    def of(self, kind: str, random: np.random.Generator) -> Sequence[Row]:
-        """Rows for a loss: sentences for "tagging", quadruples for "adversaries", else quadruples and the others."""
-        if kind == TAGGING:
-            return self.plain
-        pairs, numbers = self.quadruples(random), set(self.replaceable.numbers)
+    def of(self, kind: str, random: np.random.Generator, *, balanced: bool = False) -> Sequence[Row]:
+        """Rows for a loss: sentences for "tagging", quadruples for "adversaries", else quadruples and the others.
+
+        Args:
+            kind: the loss.
+            random: draws quadruples, and balanced sentences.
+            balanced: leave rows out, such that there are as many with a replaceable token as without.
+        """
+        if kind == TAGGING and not balanced:
+            return self.plain  # the same object, which is batched once
+        numbers = set(self.replaceable.numbers)
+        phi = [self.plain[number] for number in sorted(numbers)] if kind == TAGGING else self.quadruples(random)
         if kind == ADVERSARIES:
-            return pairs
-        return [*pairs, *(row for number, row in enumerate(self.plain) if number not in numbers)]
+            return phi
+        others = [row for number, row in enumerate(self.plain) if number not in numbers]
+        if balanced and others:
+            count = min(len(phi), len(others))
+            phi, others = ([rows[i] for i in random.permutation(len(rows))[:count]] for rows in (phi, others))
+        return [*phi, *others]
 
 
 PHASES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -218,6 +252,8 @@ PHASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "DANN": (REVERSED, ("representation", "tagger", "adversaries")),
 }
 """Loss of each phase, and the parts that it trains; all others, and the word vectors, stay bit for bit."""
+
+THIRD_PART = ("P3a tagger", "P3a adversaries", "P3b")
 
 
 def phases(
@@ -241,20 +277,22 @@ def phases(
         most: largest number of turns.
         patience: turns without a lower loss before training ends.
     """
-    judged = {kind: held_out.of(kind, random) for kind, _ in map(PHASES.__getitem__, names)}
+    balanced = settings.balanced and tuple(names) == THIRD_PART
+    judged = {kind: held_out.of(kind, random, balanced=balanced) for kind, _ in map(PHASES.__getitem__, names)}
     lowest, since = np.inf, 0
     for _ in range(most):
         measured = EvalResult(None, None)
         for name in names:
             kind, parts = PHASES[name]
-            loss = PrivateLoss(kind, settings.pairs, settings.losses, settings.tagging_loss, settings.weight)
+            how = (settings.pairs, settings.losses, settings.tagging_loss, settings.weight, settings.distance)
+            loss = PrivateLoss(kind, *how)
             measured = yield Phase(
                 name,
-                train.of(kind, random),
+                train.of(kind, random, balanced=balanced),
                 updates(settings, most),
                 settings.lr,
                 loss=loss,
-                reduce=ConfusionObjective(settings.weight) if kind == CONFUSION else identity,
+                reduce=ConfusionObjective(settings.weight, settings.distance) if kind == CONFUSION else identity,
                 max_norm=settings.max_norm,
                 trains=_within(parts),
                 held_out=judged[kind],
@@ -390,7 +428,6 @@ def train_representation(
         params = learn(params, "P1", most=settings.epochs, patience=patience, lowest="P1")
         pretrained = model(params)
         params = learn(params, "P2", most=settings.adversary_epochs, patience=patience, lowest="P2")
-        turn = ("P3a tagger", "P3a adversaries", "P3b")
-        params = learn(params, *turn, most=settings.rounds, patience=patience, lowest="P3b")
+        params = learn(params, *THIRD_PART, most=settings.rounds, patience=patience, lowest="P3b")
     adversaries = {name: np.array(a) for name, a in params.items() if name.startswith("network.adversaries.")}
     return TrainedRepresentation(model(params), pretrained, adversaries, tuple(history))

@@ -58,6 +58,23 @@ def test_the_noise_is_that_of_the_inputs_and_of_the_outputs(model):
     np.testing.assert_allclose(found, by_hand(model, sentence.words, normal_in, normal_out), atol=1e-5)
 
 
+@pytest.mark.parametrize("seed", [None, 7])
+def test_with_a_unit_output_a_linear_layer_follows_and_vectors_have_length_1(seed, tmp_path):
+    settings = PrivateSettings(size=S, hidden=2, output="unit")
+    blank, draw = RepresentationModel.untrained(some_vectors(), settings, seed=3), np.random.default_rng(0)
+    weights = {name: draw.normal(size=a.shape).astype(np.float32) for name, a in blank.weights.items()}
+    RepresentationModel(settings, 3, blank.vectors, weights).save(tmp_path)
+    model, words = RepresentationModel.load(tmp_path), SENTENCES[0].words
+    (found,) = model.encode(SENTENCES[:1], None if seed is None else np.random.default_rng(seed))
+    random = np.random.default_rng(seed)
+    normal = [np.zeros((3, size)) if seed is None else random.standard_normal((3, size), np.float32) for size in (D, S)]
+    W, R, b = (weights[f"layer.{name}"].astype(float) for name in "WRb")
+    noisy = model.lookup(words).astype(float) + model.deviations[0] * normal[0]
+    states = bilstm_by_hand(W, R, b, noisy, np.ones((2, 2)))  # [3, 4]
+    expected = states @ weights["W"].T.astype(float) + weights["b"] + model.deviations[1] * normal[1]
+    np.testing.assert_allclose(found, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-5)
+
+
 def test_two_encodings_of_one_sentence_differ_and_one_generator_gives_one(model):
     first, again, other = (model.encode(SENTENCES, np.random.default_rng(seed)) for seed in (1, 1, 2))
     for a, b, c in zip(first, again, other, strict=True):

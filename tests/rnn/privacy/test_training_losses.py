@@ -12,7 +12,7 @@ from flax import nnx
 from lstm_equations import bilstm_by_hand
 
 from rnn.network import Structure
-from rnn.privacy.adversaries import LOG_2, PairIndex, losses
+from rnn.privacy.adversaries import LOG_2, PairIndex, losses, pair_losses
 from rnn.privacy.training import (
     ADVERSARIES,
     CONFUSION,
@@ -62,8 +62,8 @@ def loss_of(loss, vectors, inputs, key=None):
     )
 
 
-def loss(kind, together="each", weight=0.0, tagging="sum"):
-    return PrivateLoss(kind, "symmetric", together, tagging, weight, dropout=False)
+def loss(kind, together="each", weight=0.0, tagging="sum", distance="mean"):
+    return PrivateLoss(kind, "symmetric", together, tagging, weight, distance, dropout=False)
 
 
 @jax.jit  # once for all tests: what they have in common is compiled once
@@ -78,12 +78,14 @@ def parts(params):
     said = network.adversaries(encoded, words, LENGTH, SHOWN)
     tagging = loss_of(loss(TAGGING), VECTORS[:, 0], PLAIN)(params)
     combined = {how: loss_of(loss(CONFUSION, how), VECTORS, INPUTS)(params) for how in ("each", "average")}
+    by_pair = loss(CONFUSION, "average", distance="pair")
+    of_pairs = [loss_of(by_pair, *row)(params) for row in ((VECTORS, INPUTS), (VECTORS[:, 0], PLAIN))]
     without_a_pair = loss_of(loss(CONFUSION), VECTORS[:, 0], PLAIN)(params)
     scaled = [
         loss_of(loss(kind, tagging="mean"), *row)(params)
         for kind, row in ((TAGGING, (VECTORS[:, 0], PLAIN)), (CONFUSION, (VECTORS, INPUTS)))
     ]
-    return noisy, lost, said, tagging, combined, without_a_pair, scaled
+    return noisy, lost, said, tagging, combined, of_pairs, without_a_pair, scaled
 
 
 class Made(NamedTuple):
@@ -94,6 +96,7 @@ class Made(NamedTuple):
     said: Any
     tagging: Any
     combined: Any
+    of_pairs: Any
     without_a_pair: Any
     scaled: Any
 
@@ -149,6 +152,15 @@ def test_the_combined_loss_is_equation_2(made, together):
 def test_of_a_sentence_without_a_pair_it_is_the_taggers_loss(made):
     np.testing.assert_allclose(made.without_a_pair, [made.lost, LOG_2, LOG_2], rtol=1e-5)
     np.testing.assert_allclose(ConfusionObjective(3.0)(made.without_a_pair), made.lost, rtol=1e-5)
+
+
+def test_with_the_distance_of_a_pair_the_bars_are_of_each_pairs_loss(made):
+    """As in the authors' code: an adversary that is right on some pairs and wrong on as many costs something."""
+    of_pairs, without = made.of_pairs
+    apart = np.abs(np.asarray(pair_losses(made.said, SHOWN.sign, "average")) - LOG_2).mean()
+    assert apart > np.abs(losses(made.said, SHOWN.sign, "average") - LOG_2).mean()
+    np.testing.assert_allclose(ConfusionObjective(3.0, "pair")(of_pairs), made.lost + 3.0 * apart, rtol=1e-5)
+    np.testing.assert_allclose(ConfusionObjective(3.0, "pair")(without), made.lost, rtol=1e-5)
 
 
 def test_the_mean_over_tokens_scales_the_taggers_loss_alone(made):

@@ -90,6 +90,19 @@ def test_in_p3b_sentences_without_phi_count_for_the_tagger_alone():
     assert all(row.targets["phi"].shape == (row.length,) for row in phase.rows)
 
 
+@pytest.mark.parametrize("phi", [1, 3])
+def test_balanced_rows_are_as_many_with_phi_as_without_in_the_third_part_alone(phi):
+    some = [tiny.tagged("by Quill")] * phi + [tiny.tagged("by Dr today")] * (4 - phi)
+    rows = Rows(PROCESSOR.rows([item.sentence for item in some], some), Replaceable.of(some, WORDS))
+    settings = tiny.settings(balanced=True)
+    found = [
+        drive(phases(TURNS[part], rows, rows, settings, np.random.default_rng(0), most=1, patience=1), [1.0, 1.0])
+        for part in ("P1", "P3")
+    ]
+    tagged = [sorted(text.count("Quill") for text in texts(phase.rows)) for phases in found for phase in phases]
+    assert tagged == [[0] * (4 - phi) + [1] * phi, [0, 1], [1] * phi, [0, 1]]
+
+
 @pytest.mark.parametrize(
     ("losses", "turns"),
     [([3, 2, 1, 0.5, 0.4], 5), ([1, 2, 3, 0.5, 0.4], 3), ([2, 3, 1, 1, 1], 5), ([np.nan] * 5, 2)],
