@@ -43,6 +43,7 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
         words_are: confidentiality of the unhashed words in its files, `crfdeid.serialization.READABLE` or ``PUBLIC``.
         trains_together: whether `fit_many` trains several seeds at once: an update that is too small to fill an
             accelerator gains by that.
+        order: seed of the order of batches of different lengths: replicates that are trained at once share it.
 
     Args:
         settings: the model's settings; None for its defaults.
@@ -58,7 +59,7 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
 
     def __init__(self, settings: Any = None, *, seed: int = 0, vectors: WordVectors | None = None) -> None:
         self.settings = settings if settings is not None else self.settings_class()
-        self.seed, self.vectors = seed, vectors
+        self.seed, self.vectors, self.order = seed, vectors, 0
         if vectors is not None:
             self.settings = dataclasses.replace(self.settings, embedding_dim=vectors.dim)
         self.learned: TrainedModel | None = None
@@ -185,7 +186,8 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
             start = self._checkpoint._replace(params=copied(self._checkpoint.params))
         schedule, epochs = self.schedule(processor, rows), self.settings.epochs
         how: dict[str, Any] = {"seed": self.seed, "dev": dev, "buckets": buckets, "on_progress": on_progress}
-        return start, start_training(start.structure, start.params, schedule, epochs=epochs, **how)
+        how |= {"epochs": epochs, "order": self.order}
+        return start, start_training(start.structure, start.params, schedule, **how)
 
     @property
     def padding(self) -> PaddingPolicy:

@@ -3,7 +3,7 @@
 A model learns the spelling and layout of its training notes: capitalised names, accents, a field's name before each
 value. It misses PHI in notes that are typed in small letters, lose their accents in some system, or have another
 layout. Copies of notes teach it these forms. A copy has its note's id and no other note's values, so that counts of
-documents per word are unchanged. A fixed seed makes the copies the same for every run and model.
+documents per word are unchanged. The same seed makes the same copies for every run and model.
 
 rewrites.py  letters (small, capital, without accents), and surrogates in place of values, for small corpora
 perturbations.py  all rewrites by which `crfdeid evaluate --perturb` measures a model, and those for it alone
@@ -49,8 +49,6 @@ __all__ = [
 COPY_KINDS = ("accents", "case", "layout", "values")
 """The kinds of copies: without accents; in small letters and in capitals; in another layout; with other values."""
 ALL_COPIES, NO_COPIES = ",".join(COPY_KINDS), "none"
-_COPIES_SEED = 0
-_SPELLING_SEED = f"{_COPIES_SEED} spelling"  # so that a note with a copy in another layout gets any kind of spelling
 _LAYOUT_EVERY = 2
 """One note in two has a copy in another layout. More copies lengthen training with little effect."""
 
@@ -77,12 +75,13 @@ def parse_copy_kinds(text: str) -> str:
     )
 
 
-def augment_corpus(train: Split, how: str) -> Split:
+def augment_corpus(train: Split, how: str, *, seed: int = 0) -> Split:
     """Training notes followed by copies of each or some, and of few notes several with other values.
 
     Args:
         train: the training notes.
         how: the kinds of copies, as `parse_copy_kinds` returns them.
+        seed: of all that is drawn.
 
     Example:
         >>> notes = Split.of([Document("1", "Seen by Dr. Muñoz")])
@@ -93,29 +92,30 @@ def augment_corpus(train: Split, how: str) -> Split:
     # A surrogate of a value with a space at its end would join the next word.
     notes = replace(train, documents=tuple(map(trim_spans, train.documents)))
     copies = [
-        *_respelt(notes, kinds & {"accents", "case"}),
-        *(_laid_out(notes) if "layout" in kinds else ()),
-        *(_with_values(notes) if "values" in kinds else ()),
+        *_respelt(notes, kinds & {"accents", "case"}, seed),
+        *(_laid_out(notes, seed) if "layout" in kinds else ()),
+        *(_with_values(notes, seed) if "values" in kinds else ()),
     ]
     added = Split.of(copies)
     return Split(train.documents + added.documents, train.encoded + added.encoded) if copies else train
 
 
-def _respelt(train: Split, kinds: set[str]) -> Iterator[Document]:
+def _respelt(train: Split, kinds: set[str], seed: int) -> Iterator[Document]:
     rewrites = REWRITES.get(frozenset(kinds), ())
-    for number, document in enumerate(_shuffled(train, _SPELLING_SEED) if rewrites else ()):
+    # An order of its own, so that a note with a copy in another layout gets any kind of spelling.
+    for number, document in enumerate(_shuffled(train, f"{seed} spelling") if rewrites else ()):
         yield rewrites[number % len(rewrites)](document)
 
 
-def _laid_out(train: Split) -> Iterator[Document]:
+def _laid_out(train: Split, seed: int) -> Iterator[Document]:
     labels = {span.label for document in train.annotated(PHI).documents for span in document.layer(PHI)}
-    rewrite = LayoutRewriter(labels, seed=_COPIES_SEED)
-    yield from filter(None, map(rewrite, _shuffled(train, _COPIES_SEED)[::_LAYOUT_EVERY]))
+    rewrite = LayoutRewriter(labels, seed=seed)
+    yield from filter(None, map(rewrite, _shuffled(train, seed)[::_LAYOUT_EVERY]))
 
 
-def _with_values(train: Split) -> Iterator[Document]:
+def _with_values(train: Split, seed: int) -> Iterator[Document]:
     count = min(_VALUES_COPIES, _MOST_WITH_VALUES // max(len(train.documents), 1) - 1)
-    for number in range(count):
+    for number in range(_VALUES_COPIES * seed, _VALUES_COPIES * seed + count):
         yield from filter(None, (with_other_values(document, number) for document in train.documents))
 
 

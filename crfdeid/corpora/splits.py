@@ -246,6 +246,18 @@ class Corpus:
         chosen = sorted(order[: max(1, round(fraction * len(order)))])
         return Split(tuple(self.train.documents[i] for i in chosen), tuple(self.train.encoded[i] for i in chosen))
 
+    def divided_anew(self, seed: int) -> Corpus:
+        """The same test documents, and the others divided anew into as many to train on and for development.
+
+        The corpus is unchanged for the seed 0, which draws nothing, and without test documents, as it is then scored on
+        its development documents.
+        """
+        if seed == 0 or self.test is None:
+            return self
+        sizes = (len(self.train.documents), len(self.dev.documents))
+        train, dev = divide((*self.train.documents, *self.dev.documents), sizes, seed=seed)
+        return replace(self, train=Split.of(train), dev=Split.of(dev))
+
     def in_languages(self, languages: Iterable[str]) -> Corpus:
         """The same corpus with the sentences of some languages (`Document.languages`)."""
         if with_defaults(languages) == DEFAULT_LANGUAGES:

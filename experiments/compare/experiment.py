@@ -23,7 +23,7 @@ from experiments.compare.options import (
     options,
     read_settings,
 )
-from experiments.core.embeddings import RANDOM, OnStep, embedding_name, prepare_embeddings
+from experiments.core.embeddings import RANDOM, Embeddings, OnStep, embedding_name, prepare_embeddings
 from experiments.core.experiment import (
     Evaluated,
     Prepared,
@@ -42,6 +42,7 @@ from experiments.core.systems import (
     Variant,
     Vectors,
     choose,
+    each_alone,
     make_ensemble,
     make_tagger,
     make_variants,
@@ -62,10 +63,15 @@ __all__ = ["DESCRIPTION", "EXAMPLES", "EXTRAS", "corpus_tables", "evaluate", "fi
 __all__ += ["report", "systems"]
 
 EXTRAS = Extras(
-    command={"sweep": Any, "augment": str, "pseudonymise": (int, None), "neighbours_from": (str, None)},
+    command={
+        "sweep": Any,
+        "augment": str,
+        "pseudonymise": (int, None),
+        "neighbours_from": (str, None),
+        "vary_all?": bool,
+    },
     system={"chosen?": {str: Any}},  # the point of a sweep that is best on dev
 )
-PSEUDONYM_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,8 @@ class ComparePlan:
         augment: kinds of rewritten copies of training documents, as for `crfdeid.augmentation.parse_copy_kinds`.
         neighbours: share of the training documents -> possible replacements of each word of PHI in them; empty to train
             on unchanged documents.
+        draws: seed of copies and pseudonyms, the same for every model.
+        of_seeds: seed -> plan and corpus of its cells, where each seed draws its own; empty if all cells share these.
     """
 
     profile: str = "default"
@@ -86,10 +94,21 @@ class ComparePlan:
     models_folder: Path | None = None
     augment: str = NO_COPIES
     neighbours: Mapping[float, Neighbours] = field(default_factory=dict)
+    draws: int = 0
+    of_seeds: Mapping[int, tuple[ComparePlan, Corpus]] = field(default_factory=dict)
 
     def fit(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
         """Train one cell, or several replicates of one network together, then tag and score with each."""
+        if cells[0].seed in self.of_seeds:
+            plan, corpus = self.of_seeds[cells[0].seed]
+            return plan.fit(cells, corpus, on_progress)
         taggers = [make_tagger(cell, self.profile, self.vectors) for cell in cells]
+        if self.draws:
+            from rnn.tagger import NetworkTagger  # noqa: PLC0415  Imports JAX.
+
+            for tagger in taggers:
+                if isinstance(tagger, NetworkTagger):
+                    tagger.order = self.draws
         train = self.sentences(corpus, cells[0].fraction)
         trained = fit_cells(cells, taggers, train, corpus.dev.sentences, on_progress)
         return [evaluate_tagger(one, corpus, models_folder=self.models_folder) for one in trained]
@@ -97,38 +116,31 @@ class ComparePlan:
     def sentences(self, corpus: Corpus, fraction: float) -> list[LabelledSentence]:
         """Training sentences: of a share of the training documents, with copies or pseudonyms if the plan has them.
 
-        Pseudonyms are drawn with a fixed seed, the same for every model and every seed of it.
+        These are the same for every model of the plan.
         """
-        train = augment_corpus(corpus.part(fraction), self.augment).sentences
+        train = augment_corpus(corpus.part(fraction), self.augment, seed=self.draws).sentences
         if fraction not in self.neighbours:
             return train
         from rnn.privacy.substitution import replace_and_shuffle  # noqa: PLC0415
 
-        return replace_and_shuffle(train, self.neighbours[fraction], np.random.default_rng(PSEUDONYM_SEED))
+        return replace_and_shuffle(train, self.neighbours[fraction], np.random.default_rng(self.draws))
 
 
 def systems(settings: CompareArguments, *, on_step: OnStep) -> Prepared[CompareArguments, ComparePlan]:
     """Choose a device, read the corpus, make the word vectors, and list the systems, before a sweep."""
-    models, vectors = settings.models, settings.vectors
+    models = settings.models
     device = choose_device(settings.device, possible_traits(models))
-    compared = _systems(models, list(vectors.sources))
+    compared = _systems(models, list(settings.vectors.sources))
     require_phi_alone(compared)
     full_settings(compared, ComparePlan(settings.profile))  # refuses invalid values at once
     folder = models_folder(settings.output.folder)
     read = read_corpus(settings.corpus)
-    near = embedding_name(vectors.neighbours_from) if settings.corpus.pseudonymise else None
-    embeddings = prepare_embeddings(
-        (*(system.embedding for system in compared), near),
-        read.corpus,
-        replace(vectors, sources={**vectors.sources, **({near: vectors.neighbours_from} if near else {})}),
-        seed=settings.corpus.seed,
-        fractions=models.fractions,
-        on_step=on_step,
-    )
-    plan = ComparePlan(settings.profile, embeddings.vectors, folder, settings.corpus.augment)
-    if near is not None and settings.corpus.pseudonymise is not None:
-        plan = replace(plan, neighbours=_neighbours(plan, read.corpus, near, settings.corpus.pseudonymise))
-    cells = plain_cells(compared, settings.seeds, models.fractions)
+    plan, embeddings = _plan(settings, compared, read.corpus, folder, 0, on_step)
+    if settings.vary_all:
+        corpora = {seed: read.corpus.divided_anew(seed) for seed in settings.seeds if seed}
+        plans = {seed: _plan(settings, compared, own, folder, seed, on_step)[0] for seed, own in corpora.items()}
+        plan = replace(plan, of_seeds={seed: (plans[seed], corpora[seed]) for seed in corpora})
+    cells = plain_cells(compared, settings.seeds, models.fractions, data_vary=settings.vary_all)
     return Prepared(
         settings=settings,
         corpus=read.corpus,
@@ -140,7 +152,34 @@ def systems(settings: CompareArguments, *, on_step: OnStep) -> Prepared[CompareA
         plan=plan,
         device=device,
         full_settings=full_settings(compared, plan),
+        group=each_alone if settings.vary_all else None,
     )
+
+
+def _plan(
+    settings: CompareArguments,
+    compared: Iterable[System],
+    corpus: Corpus,
+    folder: Path | None,
+    seed: int,
+    on_step: OnStep,
+) -> tuple[ComparePlan, Embeddings]:
+    """Plan of the cells of a corpus, and the word vectors, with a seed of all that its models share."""
+    vectors, count = settings.vectors, settings.corpus.pseudonymise
+    near = embedding_name(vectors.neighbours_from) if count else None
+    embeddings = prepare_embeddings(
+        (*(system.embedding for system in compared), near),
+        corpus,
+        replace(vectors, sources={**vectors.sources, **({near: vectors.neighbours_from} if near else {})}),
+        seed=settings.corpus.seed,
+        training_seed=seed,
+        fractions=settings.models.fractions,
+        on_step=on_step,
+    )
+    plan = ComparePlan(settings.profile, embeddings.vectors, folder, settings.corpus.augment, draws=seed)
+    if near is not None and count is not None:
+        plan = replace(plan, neighbours=_neighbours(plan, corpus, near, count))
+    return plan, embeddings
 
 
 def _fractions(corpus: Corpus, cells: Iterable[Cell]) -> dict[str, Any]:
@@ -213,7 +252,7 @@ def fit(
     prepared = replace(
         prepared,
         systems=settled,
-        cells=plain_cells(settled, settings.seeds, settings.models.fractions),
+        cells=plain_cells(settled, settings.seeds, settings.models.fractions, data_vary=settings.vary_all),
         full_settings=full_settings(settled, prepared.plan),
         about={system.name: {"chosen": dict(point)} for system, point in chosen.items()},
     )

@@ -108,11 +108,14 @@ class CompareArguments(CommonSettings):
 
     Args:
         models: the models.
+        vary_all: each of several seeds also draws its own division into training and development documents (with
+            --test), copies, pseudonyms, trained word vectors and order of batches; else seeds share these
         corpus: the documents.
         vectors: the word vectors.
     """
 
     models: ModelSettings
+    vary_all: bool = option(False)
     corpus: CorpusSettings = field(default_factory=CorpusSettings)
     vectors: VectorSettings = field(default_factory=VectorSettings)
 
@@ -150,9 +153,12 @@ def read_settings(options: SimpleNamespace) -> CompareArguments:
     _check_neighbours(options)
     check(options)
     synthetic = paper.synthetic if paper else "default"
-    return settings_of(
+    found = settings_of(
         CompareArguments, options, synthetic=synthetic, variants=variants, changes=tuple(_changes(options).items())
     )
+    if found.vary_all and len(found.seeds) < 2:
+        raise OptionConflictError("--vary-all varies what several seeds share: give --seeds 2 or more")
+    return found
 
 
 def read_variants(path: Path, *, profile: str) -> tuple[Variant, ...]:

@@ -30,7 +30,6 @@ RANDOM = "random"  # word vectors that each network draws for itself
 Words = Sequence[Sequence[str]]  # of sentences
 OnStep = Callable[[str, int, int], None]
 """Called with a name, the number of finished steps, and the number of all steps."""
-EMBEDDING_SEED = 0  # of vectors trained here: the same for every seed of the networks that start from them
 
 
 class EmbeddingRecipe(NamedTuple):
@@ -129,6 +128,7 @@ def prepare_embeddings(
     settings: VectorSettings,
     *,
     seed: int = 0,
+    training_seed: int = 0,
     fractions: Iterable[float] = (),
     joined: str | None = None,
     on_step: OnStep,
@@ -140,6 +140,7 @@ def prepare_embeddings(
         corpus: vectors are trained on its training texts; other splits are only checked for unknown words.
         settings: sources of vectors.
         seed: of the generated notes, for a synthetic corpus.
+        training_seed: of vectors that are trained here.
         fractions: further shares of the training documents that networks are trained on. Vectors are trained anew on
             the text of each share; otherwise a learning curve would use text that its networks may not know.
         joined: the name in ``used`` of all vectors but random ones, concatenated, for the words of the corpus; None
@@ -165,7 +166,7 @@ def prepare_embeddings(
         if source == RANDOM:
             facts[name] = _facts(source, _words_of_training(counts["train"]), counts)
         else:
-            made = _make(name, source, corpus, unlabelled, shares, on_step)
+            made = _make(name, source, corpus, unlabelled, shares, training_seed, on_step)
             vectors |= {(name, share): found for share, found in made.items()}
             facts[name] = {**_facts(source, made[1.0], counts), "sha256": _hash(made[1.0])}
             neighbours[name] = _neighbours(made[1.0], counts["train"])
@@ -182,7 +183,7 @@ def prepare_embeddings(
 
 
 def _make(
-    name: str, source: str, corpus: Corpus, unlabelled: Words, shares: Iterable[float], on_step: OnStep
+    name: str, source: str, corpus: Corpus, unlabelled: Words, shares: Iterable[float], seed: int, on_step: OnStep
 ) -> dict[float, WordVectors]:
     """Vectors of each share; those of a file are the same for all."""
     if source not in RECIPES:
@@ -192,11 +193,11 @@ def _make(
     found = {}
     for share in shares:
         what = f"{name} vectors" if share == 1.0 else f"{name} vectors of {share:g} of the text"
-        found[share] = _train(source, [*_words(corpus.part(share)), *unlabelled], what, on_step)
+        found[share] = _train(source, [*_words(corpus.part(share)), *unlabelled], what, seed, on_step)
     return found
 
 
-def _train(kind: str, text: Words, what: str, on_step: OnStep) -> WordVectors:
+def _train(kind: str, text: Words, what: str, seed: int, on_step: OnStep) -> WordVectors:
     from rnn.embeddings import cached  # noqa: PLC0415
 
     recipe = RECIPES[kind]
@@ -204,11 +205,9 @@ def _train(kind: str, text: Words, what: str, on_step: OnStep) -> WordVectors:
     train = import_string(recipe.train)
 
     def make() -> WordVectors:
-        return train(
-            text, settings, seed=EMBEDDING_SEED, on_progress=lambda done, *_: on_step(what, done, settings.epochs)
-        )
+        return train(text, settings, seed=seed, on_progress=lambda done, *_: on_step(what, done, settings.epochs))
 
-    return cached(kind, [settings, EMBEDDING_SEED, text], make, libraries=recipe.libraries)
+    return cached(kind, [settings, seed, text], make, libraries=recipe.libraries)
 
 
 def _facts(source: str, vectors: WordVectors, counts: Mapping[str, Counter[str]]) -> dict[str, Any]:

@@ -168,10 +168,12 @@ def make_tagger(cell: Cell, profile: str, vectors: Vectors) -> Tagger:
     return create(system.model, profile=profile, seed=cell.seed, overrides=settings, vectors=vectors_of_system)
 
 
-def plain_cells(systems: Iterable[System], seeds: Sequence[int], fractions: Sequence[float] = ()) -> list[Cell]:
+def plain_cells(
+    systems: Iterable[System], seeds: Sequence[int], fractions: Sequence[float] = (), *, data_vary: bool = False
+) -> list[Cell]:
     """Every system with every seed, on all training documents and on each share of them.
 
-    A model without anything random is trained once: other seeds would change nothing.
+    A model without anything random is trained once, unless seeds vary its data: they would change nothing.
     """
     shares = sorted({1.0, *fractions}, reverse=True)
     return [
@@ -179,7 +181,7 @@ def plain_cells(systems: Iterable[System], seeds: Sequence[int], fractions: Sequ
         for share in shares
         for seed in seeds
         for system in systems
-        if seed == seeds[0] or traits_of(system).uses_seed
+        if seed == seeds[0] or data_vary or traits_of(system).uses_seed
     ]
 
 
@@ -192,12 +194,17 @@ def groups(cells: Sequence[Cell], *, together: bool) -> list[list[Cell]]:
             GPU. Their class trains together as many as it can.
     """
     if not together:
-        return [[cell] for cell in cells]
+        return each_alone(cells)
     found: dict[Any, list[Cell]] = {}
     for cell in cells:
         company = (cell.system, cell.fraction, bool(cell.point))
         found.setdefault(company if traits_of(cell.system, cell.point).accelerated else cell, []).append(cell)
     return list(found.values())
+
+
+def each_alone(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Groups of one cell each."""
+    return [[cell] for cell in cells]
 
 
 def sweep_cells(systems: Iterable[System], seeds: Sequence[int], grid: Mapping[str, Sequence[Any]]) -> list[Cell]:

@@ -204,9 +204,15 @@ def pair_table(view: View) -> Table:
     notes = (
         "Difference: the second system's F less the first's, in percentage points.",
         f"Test: {name_of_test(view)}; {interval_name(view)}, paired, {view['comparison']['samples']:,} samples.",
+        *_seeds_note(view),
         _COUNTS_NOTE,
     )
     return Table("Significance of differences in overall F", cells.rename_axis(""), notes, frame)
+
+
+def _seeds_note(view: View) -> tuple[str, ...]:
+    several = max(run_counts(view).values(), default=1) > 1
+    return ("p covers the choice of documents alone; the interval covers seeds too.",) if several else ()
 
 
 def _probability(p: float) -> str:

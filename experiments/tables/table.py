@@ -17,9 +17,13 @@ from experiments.results.view import View
 from experiments.tables.frames import HIPAA_TOKENS
 
 MARK = "*"
+_VARIED = (
+    "Each seed draws its own training and development documents where there are test documents, rewritten copies, "
+    "pseudonyms, trained word vectors and order of batches (--vary-all)."
+)
 _SHARED = (
     "Seeds share splits, rewritten copies, pseudonyms, trained word vectors, and the order of batches by length: "
-    "whole new experiments would vary more."
+    "whole new experiments would vary more, as with --vary-all of experiments.compare."
 )
 
 
@@ -92,7 +96,7 @@ def run_notes(view: View, what: str = "Mean ± standard deviation of") -> tuple[
         f"{system} ran {'once' if runs == 1 else f'{runs} times'}" for system, runs in counts.items() if runs < most
     ]
     once = f"; a model that uses no seed runs once: {', '.join(fewer)}" if fewer else ""
-    return (f"{what} {most} seeds{once}.", _SHARED)
+    return (f"{what} {most} seeds{once}.", _VARIED if view["command"].get("vary_all") else _SHARED)
 
 
 def name_of_test(view: View) -> str:

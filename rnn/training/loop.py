@@ -62,6 +62,7 @@ def start_training(
     schedule: Schedule,
     *,
     seed: int,
+    order: int = 0,
     epochs: int,
     dev: DevMetric | None = None,
     lowest: str | None = None,
@@ -76,6 +77,7 @@ def start_training(
         params: initial parameters, overwritten by training.
         schedule: the phases.
         seed: seed of the order of the sentences, dropout and noise.
+        order: seed of the order of batches of different lengths, which replicates trained at once share.
         epochs: largest number of phases, for progress.
         dev: selects the best phase, the first of equals.
         lowest: without ``dev``, name of the phases among which the lowest loss on held-out rows selects; None to keep
@@ -87,7 +89,7 @@ def start_training(
     Returns:
         The parameters after the best phase; those after the last one without a measurement.
     """
-    state, measured = _State(structure, params, seed, buckets or DeviceBatches()), None
+    state, measured = _State(structure, params, seed, order, buckets or DeviceBatches()), None
     best, highest = None, -np.inf
     for number in range(1, epochs + 1):
         try:
@@ -116,23 +118,24 @@ def copied(params: Any) -> Any:
 
 
 def shuffled_runs(
-    buckets: Sequence[Batch], size: Callable[[int], int], *, seed: int, epoch: int
+    buckets: Sequence[Batch], size: Callable[[int], int], *, seed: int, epoch: int, order: int = 0
 ) -> Iterator[tuple[int, np.ndarray, int]]:
     """Shuffle the sentences of an epoch into runs: the bucket's index, the order [R] and its valid entries.
 
-    The order of the buckets does not depend on the seed, so that replicates can share a compiled step.
+    The order of the buckets does not depend on the seed, so that replicates of one ``order`` can share a compiled step.
 
     Args:
         buckets: the training sentences.
         size: padded length -> largest number of sentences in a run, R.
         seed: seed of the order within buckets.
         epoch: number of the epoch.
+        order: seed of the order of the runs of different buckets.
     """
     random = np.random.default_rng((seed, epoch))
     orders = [random.permutation(len(bucket.lengths)).astype(np.int32) for bucket in buckets]
     sizes = [min(size(bucket.real.shape[1]), len(bucket.lengths)) for bucket in buckets]
     starts = [(i, start) for i, order in enumerate(orders) for start in range(0, len(order), sizes[i])]
-    for chosen in np.random.default_rng(epoch).permutation(len(starts)):
+    for chosen in np.random.default_rng((order, epoch) if order else epoch).permutation(len(starts)):
         i, start = starts[chosen]
         order = orders[i][start : start + sizes[i]]
         yield i, np.pad(order, (0, sizes[i] - len(order))), len(order)
@@ -163,8 +166,8 @@ class DeviceBatches:
 class _State:
     """State of training between phases."""
 
-    def __init__(self, structure: Structure, params: Params, seed: int, buckets: DeviceBatches) -> None:
-        self._structure, self._params, self._seed = structure, params, seed
+    def __init__(self, structure: Structure, params: Params, seed: int, order: int, buckets: DeviceBatches) -> None:
+        self._structure, self._params, self._seed, self._order = structure, params, seed, order
         self._key = random_key(seed)
         self._optimisers: dict[str, Any] = {}  # states by phase name
         self._average: Params = {}  # of parameters that phases with an average trained
@@ -183,7 +186,7 @@ class _State:
         buckets = self._buckets.of(phase.rows, updates)
         state, frozen = self._begin(phase)
         losses = []
-        runs = shuffled_runs(buckets, updates.run, seed=self._seed, epoch=epoch)
+        runs = shuffled_runs(buckets, updates.run, seed=self._seed, epoch=epoch, order=self._order)
         if phase.turns:
             runs = in_turns(runs, phase.turns, lambda i: next(iter(buckets[i].targets)))
         for i, order, count in runs:

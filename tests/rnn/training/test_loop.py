@@ -400,8 +400,8 @@ BUCKETS = make_buckets(ROWS, buckets=4, cost=0)
 EVERY_SENTENCE = sorted((b, i) for b, bucket in enumerate(BUCKETS) for i in range(len(bucket.lengths)))
 
 
-def epoch_of(seed, epoch, size=16):
-    return list(shuffled_runs(BUCKETS, lambda length: size, seed=seed, epoch=epoch))
+def epoch_of(seed, epoch, size=16, **order):
+    return list(shuffled_runs(BUCKETS, lambda length: size, seed=seed, epoch=epoch, **order))
 
 
 def visited(runs):
@@ -425,6 +425,14 @@ def test_the_seed_changes_the_order_within_buckets_and_not_that_of_the_buckets()
         orders = [[i for b, i in visited(runs) if b == bucket] for runs in (one, two)]
         assert sorted(orders[0]) == sorted(orders[1]) and orders[0] != orders[1]
     assert visited(one) == visited(epoch_of(1, 1))
+
+
+def test_an_order_of_ones_own_changes_that_of_the_buckets_alone():
+    one, two = epoch_of(1, 1, size=1), epoch_of(1, 1, size=1, order=2)
+    assert [bucket for bucket, _, _ in one] != [bucket for bucket, _, _ in two]
+    for bucket in range(len(BUCKETS)):
+        orders = [[i for b, i in visited(runs) if b == bucket] for runs in (one, two)]
+        assert sorted(orders[0]) == sorted(orders[1])
 
 
 def test_every_epoch_has_its_own_order():
