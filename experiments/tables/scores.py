@@ -258,7 +258,7 @@ def confusion_table(view: View, system: str) -> Table:
         "the right place with another type.",
         f"{BOUNDARY}: an overlap with other boundaries; {MISSED}: gold that no prediction touches; {SPURIOUS}: a "
         "prediction that touches no gold. A row adds up to its type's gold spans, a column to its predictions.",
-        *run_notes({"systems": {system: view["systems"][system]}}, "Means of"),
+        *run_notes({**view, "systems": {system: view["systems"][system]}}, "Means of"),
     )
     data = long_form(frame, "gold", "predicted").rename(columns={"value": "count"})
     impossible = ~data["gold"].isin(types) & data["predicted"].isin([BOUNDARY, MISSED])

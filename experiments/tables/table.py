@@ -23,7 +23,7 @@ _VARIED = (
 )
 _SHARED = (
     "Seeds share splits, rewritten copies, pseudonyms, trained word vectors, and the order of batches by length: "
-    "whole new experiments would vary more, as with --vary-all of experiments.compare."
+    "whole new experiments would vary more."
 )
 
 
