@@ -137,8 +137,8 @@ def shuffled_runs(
     starts = [(i, start) for i, order in enumerate(orders) for start in range(0, len(order), sizes[i])]
     for chosen in np.random.default_rng((order, epoch) if order else epoch).permutation(len(starts)):
         i, start = starts[chosen]
-        order = orders[i][start : start + sizes[i]]
-        yield i, np.pad(order, (0, sizes[i] - len(order))), len(order)
+        run = orders[i][start : start + sizes[i]]
+        yield i, np.pad(run, (0, sizes[i] - len(run))), len(run)
 
 
 class DeviceBatches:
