@@ -47,6 +47,8 @@ LOCATION, NAME, PROFESSION = "LOCATION", "NAME", "PROFESSION"
 PHI_GROUPS = (AGE, CONTACT, DATE, ID, LOCATION, NAME, PROFESSION)
 """Groups of types of johnson2020, in the order of its Table 3."""
 
+_DIRECT_GROUPS = (NAME, CONTACT, ID)
+
 TYPE_MAPPINGS = ("seven", "all", "binary")
 """Mappings that `map_types` knows."""
 
@@ -94,6 +96,16 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
     labels = {span.label for document in documents for span in document.spans}
     table = TO_SEVEN if labels == {BINARY} else {**TO_SEVEN, BINARY: BINARY}
     return _relabelled(documents, table, "cannot be split into the seven: choose --types all or --types binary")
+
+
+def is_direct(label: str) -> bool:
+    """True for types of direct identifiers: names, numbers and contacts, and types that the table does not have.
+
+    Example:
+        >>> [is_direct(label) for label in ("DOCTOR", "PHONE", "DATE", "PHI")]
+        [True, True, False, True]
+    """
+    return TO_GROUP.get(label, NAME) in _DIRECT_GROUPS
 
 
 def to_groups(documents: Sequence[Document], *, keep_unknown: bool = False) -> list[Document]:

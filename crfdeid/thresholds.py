@@ -31,7 +31,7 @@ from crfdeid.bio import OUTSIDE, phi_probabilities, type_probabilities
 from crfdeid.documents import Span, in_characters, merge
 from crfdeid.errors import DataError, SettingError, UsageError
 from crfdeid.label_schemes import BINARY
-from crfdeid.validation import MOST_PROBABLE, Sensitivity, require_sensitivity
+from crfdeid.validation import LEAK_IDENTIFIERS, MOST_PROBABLE, Sensitivity, require_sensitivity
 from features.tokens import Sentence
 
 if TYPE_CHECKING:
@@ -271,6 +271,7 @@ class LeakClaim(NamedTuple):
         leaking: those that leaked.
         threshold: tokens with at least this probability of being PHI are hidden.
         needless_per_1000: tokens hidden, of 1,000 that are no PHI.
+        identifiers: whose leaks count, one of `crfdeid.validation.LEAK_IDENTIFIERS`.
     """
 
     max_leak_rate: float
@@ -280,11 +281,13 @@ class LeakClaim(NamedTuple):
     leaking: int
     threshold: float
     needless_per_1000: float
+    identifiers: str = LEAK_IDENTIFIERS[0]
 
     def __str__(self) -> str:
+        what = "" if self.identifiers == LEAK_IDENTIFIERS[0] else " a direct identifier"
         return (
-            f"at most {100 * self.max_leak_rate:g} % of {self.units} leak, with {100 * self.confidence:g} % confidence "
-            f"({self.leaking} of {self.total:,} annotated {self.units} did)"
+            f"at most {100 * self.max_leak_rate:g} % of {self.units} leak{what}, with {100 * self.confidence:g} % "
+            f"confidence ({self.leaking} of {self.total:,} annotated {self.units} did)"
         )
 
 
@@ -296,6 +299,7 @@ LEAK_CLAIM = {
     "leaking": int,
     "threshold": float,
     "needless_per_1000": float,
+    "identifiers?": str,
 }
 """Shape of the part "leak_claim" of a card."""
 VOIDS_CLAIM = (

@@ -93,6 +93,8 @@ Sensitivity = float | Literal["none"] | None
 
 LEAK_UNITS = ("notes", "patients")
 """What a bounded leak rate counts; a patient leaks where one of the patient's notes does."""
+LEAK_IDENTIFIERS = ("all", "direct")
+"""Whose leaks count: those of all PHI, or of direct identifiers (`crfdeid.label_schemes.is_direct`)."""
 
 
 def require_sensitivity(value: object) -> None:

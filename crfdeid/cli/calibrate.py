@@ -11,7 +11,7 @@ from crfdeid.cli import corpus_options
 from crfdeid.cli.options import KEY_FILE, MAX_LEAK_RATE, MODEL, OUTPUT, find_named, read_key, require_new_folder
 from crfdeid.cli.shell import Option, choice, command, share_between
 from crfdeid.utils.tables import markdown_table
-from crfdeid.validation import LEAK_UNITS
+from crfdeid.validation import LEAK_IDENTIFIERS, LEAK_UNITS
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
@@ -25,6 +25,12 @@ UNITS = choice(
     default=LEAK_UNITS[0],
     help="What --max-leak-rate counts; a patient may have many notes.",
 )
+IDENTIFIERS = choice(
+    "--identifiers",
+    LEAK_IDENTIFIERS,
+    default=LEAK_IDENTIFIERS[0],
+    help="Whose leaks --max-leak-rate counts: all PHI, or direct identifiers alone (names, numbers, contacts).",
+)
 
 
 @command(
@@ -34,6 +40,7 @@ UNITS = choice(
     RATE.but(required=True),
     CONFIDENCE,
     UNITS,
+    IDENTIFIERS,
     corpus_options.FORMAT,
     corpus_options.TYPES,
     corpus_options.PATIENT_COLUMN,
@@ -66,10 +73,10 @@ def run(options: SimpleNamespace) -> None:
 
 
 def read_target(options: SimpleNamespace) -> LeakTarget:
-    """The claim of the options `RATE`, `CONFIDENCE` and `UNITS`."""
+    """The claim of the options `RATE`, `CONFIDENCE`, `UNITS` and `IDENTIFIERS`."""
     from crfdeid.model_card.calibration import LeakTarget  # noqa: PLC0415
 
-    return LeakTarget(options.max_leak_rate, options.confidence, options.units)
+    return LeakTarget(options.max_leak_rate, options.confidence, options.units, options.identifiers)
 
 
 def print_calibration(done: Calibration, documents: Sequence[Document]) -> None:

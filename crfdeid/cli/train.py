@@ -40,7 +40,7 @@ _AUGMENT = "all"
 _PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents have is left out
 _NEW = Mode("a new model, without --finetune-from", lambda options: options.finetune_from is None)
 _CONCEPTS = Mode("--concepts", lambda options: options.concepts is not None)
-_GOLD_WEIGHT = 5
+GOLD_WEIGHT = 5
 """How often a note of --gold counts."""
 _TEST = Mode("--test, notes that choose nothing else", lambda options: options.test is not None)
 _BOUNDED = Mode("--max-leak-rate", lambda options: options.max_leak_rate is not None)
@@ -80,14 +80,15 @@ _SECRET = Mode(
         only=(_NEW,),
         rare=True,
         metavar="MODEL",
-        help="Trained model, such as english, whose spans are added to those of the new one; with --set combine=mean "
-        "their probabilities are averaged.",
+        help="Trained model, such as english, next to the new one: the spans of both, or the mean of their "
+        "probabilities where the development notes show that it is better; --set combine=union or mean fixes it.",
     ),
     calibrate.RATE.but(
         only=(_TEST,), rare=True, help="Share of notes that leak at most, such as 0.05, to prove on --test."
     ),
     calibrate.CONFIDENCE.but(only=(_BOUNDED,), rare=True),
     calibrate.UNITS.but(only=(_BOUNDED,), rare=True),
+    calibrate.IDENTIFIERS.but(only=(_BOUNDED,), rare=True),
     LISTS.but(help="TOML file: values always hidden and never; the model holds them in the clear."),
     Option("--finetune-from", file_path, metavar="DIR", help="Trained network to continue from, with its settings."),
     corpus_options.PROFILE.but(only=(_NEW,)),
@@ -213,7 +214,7 @@ def _read_notes(options: SimpleNamespace, tagger: Tagger, concepts: ConceptPaths
     if options.gold is None:
         return corpus
     silver = corpus_options.read_annotated(options.notes, options, patient_column=options.patient_column)
-    return corpus.with_silver(silver, weight=_GOLD_WEIGHT)
+    return corpus.with_silver(silver, weight=GOLD_WEIGHT)
 
 
 def _bound_leaks(folder: Path, documents: Sequence[Document], target: LeakTarget, key: bytes | None) -> None:
@@ -262,7 +263,7 @@ def _create_with_builtin(options: SimpleNamespace) -> tuple[str, Tagger, bytes |
     from crfdeid.registry import load_tagger, model_name  # noqa: PLC0415
 
     settings = dict(options.set)
-    combine = settings.pop("combine", "union")
+    combine = settings.pop("combine", None)
     name, tagger, key = _create_tagger(SimpleNamespace(**{**vars(options), "set": tuple(settings.items())}))
     folder = find_named(options.with_builtin)
     given = load_tagger(folder, key=read_key(folder, options.key_file))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ from crfdeid.validation import require_choice
 from features.tokens import Sentence
 
 _RULES = "rules"
+_LEAST_PHI = 300  # tokens of the development notes, for a choice of how to combine
 COMBINATIONS = ("union", "vote", "mean")
 
 
@@ -80,20 +81,23 @@ class EnsembleTagger(CombinedTagger):
     def __init__(self, settings: EnsembleSettings | None = None, *, seed: int = 0) -> None:
         super().__init__(settings, seed=seed)
         self._given: Sequence[Tagger] = ()
+        self._chooses = False
 
     @classmethod
-    def of(cls, members: Sequence[tuple[str, Tagger]], *, combine: str) -> Self:
+    def of(cls, members: Sequence[tuple[str, Tagger]], *, combine: str | None = None) -> Self:
         """Return an ensemble of taggers, of which `fit` trains those that are not trained, and leaves the others.
 
         Args:
             members: the taggers, each with its name in `crfdeid.registry.MODELS`.
-            combine: as of `EnsembleSettings`.
+            combine: as of `EnsembleSettings`; None for "union", or "mean" if the development sentences have enough PHI
+                to show that the mean is more exact, and misses no more PHI than the first member.
 
         Raises:
             UsageError: a member or combination that an ensemble cannot have.
         """
-        ensemble = cls(EnsembleSettings(members=tuple(name for name, _ in members), combine=combine))
+        ensemble = cls(EnsembleSettings(members=tuple(name for name, _ in members), combine=combine or "union"))
         ensemble._given = [member for _, member in members]
+        ensemble._chooses = combine is None
         return ensemble
 
     @classmethod
@@ -122,13 +126,30 @@ class EnsembleTagger(CombinedTagger):
             if on_progress is not None:
                 on_progress(FitProgress(step=number, total=len(members)))
         self._members = members
+        if self._chooses and self._mean_is_better(dev):
+            self.settings = replace(self.settings, combine="mean")
+
+    def _mean_is_better(self, dev: Sequence[LabelledSentence]) -> bool:
+        """True if the development sentences show it; see `of`."""
+        from crfdeid.evaluation import count_tags  # noqa: PLC0415  Redaction needs no scores.
+
+        sentences, gold = [item.sentence for item in dev], [item.tags for item in dev]
+        if sum(tag != OUTSIDE for tags in gold for tag in tags) < _LEAST_PHI:
+            return False
+        mean, union = (self._combined(sentences, combine) for combine in ("mean", "union"))
+        if _missed(gold, mean) > _missed(gold, self._members[0].predict(sentences)):
+            return False
+        return count_tags(gold, mean).micro.f1 > count_tags(gold, union).micro.f1
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence."""
-        if self.settings.combine == "mean":
-            rows = best_valid_tags(self._joint_marginals(sentences), self.tags)
+        return self._combined(sentences, self.settings.combine)
+
+    def _combined(self, sentences: Sequence[Sentence], way: str) -> list[list[str]]:
+        if way == "mean":
+            rows = best_valid_tags(self._joint_marginals(sentences, way), self.tags)
         else:
-            combine = _union if self.settings.combine == "union" else _vote
+            combine = _union if way == "union" else _vote
             answers = zip(*(member.predict(sentences) for member in self._models()), strict=True)
             rows = [combine(own) for own in answers]
         for rules in self._rules():
@@ -141,7 +162,7 @@ class EnsembleTagger(CombinedTagger):
         The members' mean; for "union", the marginals of the member with the highest probability of PHI. A matching
         rule's, if they give PHI a higher one.
         """
-        tables = self._joint_marginals(sentences)
+        tables = self._joint_marginals(sentences, self.settings.combine)
         for rules in self._rules():
             raise_marginals(tables, self.tags, sentences, rules)
         return tables
@@ -155,14 +176,14 @@ class EnsembleTagger(CombinedTagger):
         parts = [part for one in self._trained() for part in (one.members if isinstance(one, HybridTagger) else [one])]
         return [part for part in parts if isinstance(part, RulesTagger)]
 
-    def _joint_marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+    def _joint_marginals(self, sentences: Sequence[Sentence], way: str) -> list[np.ndarray]:
         """Return the marginals of the members that are not rules, combined: [T, K] each."""
         members, joint = self._models(), self.tags
         outside = joint.index(OUTSIDE)
         tables = []
         for own in zip(*(member.marginals(sentences) for member in members), strict=True):
             wide = np.stack([align_columns(t, m.tags, joint) for t, m in zip(own, members, strict=True)])  # [M, T, K]
-            if self.settings.combine == "union":
+            if way == "union":
                 surest = wide[:, :, outside].argmin(axis=0)  # [T]
                 tables.append(np.take_along_axis(wide, surest[None, :, None], axis=0)[0])
             else:
@@ -175,6 +196,12 @@ def _union(rows: Sequence[Sequence[str]]) -> list[str]:
     for span in merge(span for row in rows for span in tag_spans(row)):
         write_span(found, span)
     return found
+
+
+def _missed(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> int:
+    """Number of PHI tokens that no tag marks."""
+    pairs = (pair for rows in zip(gold, found, strict=True) for pair in zip(*rows, strict=True))
+    return sum(right != OUTSIDE and tag == OUTSIDE for right, tag in pairs)
 
 
 def _vote(rows: Sequence[Sequence[str]]) -> list[str]:

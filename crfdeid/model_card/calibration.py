@@ -28,6 +28,7 @@ from crfdeid.consistency import TokenTable
 from crfdeid.documents import Document, tokens_of
 from crfdeid.errors import DataError, EmptyInputError, SettingError
 from crfdeid.evaluation.probabilities import tokens_in
+from crfdeid.label_schemes import is_direct
 from crfdeid.model_card.card import read_card, write_card
 from crfdeid.pipeline import Deidentifier
 from crfdeid.review.bounds import CONFIDENCE_LEVEL, leaks_allowed, notes_to_read, upper_bound
@@ -35,7 +36,7 @@ from crfdeid.serialization import ModelFolder, model_files
 from crfdeid.thresholds import LeakClaim, phi_spans
 from crfdeid.utils.files import open_owner_file
 from crfdeid.utils.folders import require_new, whole_folder
-from crfdeid.validation import LEAK_UNITS, require_choice, require_number
+from crfdeid.validation import LEAK_IDENTIFIERS, LEAK_UNITS, require_choice, require_number
 
 SHOWN_RATES = (0.1, 0.05, 0.02, 0.01)
 """Leak rates whose cost is shown."""
@@ -51,6 +52,7 @@ class LeakTarget:
         rate: the largest share of units that leak, a fraction between 0 and 1.
         confidence: the confidence, from 0.5 to below 1.
         units: one of `LEAK_UNITS`.
+        identifiers: one of `LEAK_IDENTIFIERS`.
 
     Raises:
         SettingError: a value out of range.
@@ -59,6 +61,7 @@ class LeakTarget:
     rate: float
     confidence: float = CONFIDENCE_LEVEL
     units: str = LEAK_UNITS[0]
+    identifiers: str = LEAK_IDENTIFIERS[0]
 
     def __post_init__(self) -> None:
         require_number("rate", self.rate, "a share between 0 and 1, such as 0.05", lambda v: 0 < v < 1)
@@ -66,6 +69,7 @@ class LeakTarget:
             "confidence", self.confidence, "a share from 0.5 to below 1, such as 0.95", lambda v: 0.5 <= v < 1
         )
         require_choice(self, "units", LEAK_UNITS)
+        require_choice(self, "identifiers", LEAK_IDENTIFIERS)
 
     def allowed(self, count: int) -> int:
         """The most leaking units of some that prove it; -1 for none."""
@@ -120,7 +124,7 @@ def leak_curve(model: Deidentifier, documents: Sequence[Document], target: LeakT
     Args:
         model: the model; its own threshold has no effect.
         documents: annotated notes.
-        target: says what a unit is.
+        target: says what a unit is, and whose leaks count.
 
     Raises:
         DataError: the patient of a note is unknown, and patients are the units.
@@ -128,7 +132,7 @@ def leak_curve(model: Deidentifier, documents: Sequence[Document], target: LeakT
     leaking: dict[str, NDArray[np.bool_]] = {}
     needless, tokens = np.zeros(len(TESTED_THRESHOLDS), np.int64), 0
     for key, document in zip(target.keys(documents), documents, strict=True):
-        note = note_leaks(model, document)
+        note = note_leaks(model, document, target.identifiers)
         leaking[key] = leaking.get(key, False) | note.leaks
         needless += note.needless
         tokens += note.tokens
@@ -139,7 +143,7 @@ class NoteLeaks(NamedTuple):
     """What each of `TESTED_THRESHOLDS` does to one note.
 
     Attributes:
-        leaks: whether a token of PHI is left: [J].
+        leaks: whether a token of PHI, or of a direct identifier, is left: [J].
         needless: tokens hidden that are no PHI: [J].
         tokens: number of tokens that are no PHI.
     """
@@ -149,7 +153,7 @@ class NoteLeaks(NamedTuple):
     tokens: int
 
 
-def note_leaks(model: Deidentifier, document: Document) -> NoteLeaks:
+def note_leaks(model: Deidentifier, document: Document, identifiers: str = LEAK_IDENTIFIERS[0]) -> NoteLeaks:
     """What each threshold leaves and hides in an annotated note, with the model's lists and document consistency."""
     document = document.in_languages(model.tagger.languages)
     sentences, tokens = document.sentences(), tokens_of(document)
@@ -166,7 +170,9 @@ def note_leaks(model: Deidentifier, document: Document) -> NoteLeaks:
         found = model.complete(replace(document, spans=tuple(spans)), tokens=table)
         hidden[j] = tokens_in(tokens, found.spans)
     is_phi = tokens_in(tokens, document.spans)
-    return NoteLeaks(np.any(is_phi & ~hidden, axis=1), (hidden & ~is_phi).sum(axis=1), int((~is_phi).sum()))
+    every = identifiers == LEAK_IDENTIFIERS[0]
+    counted = is_phi if every else tokens_in(tokens, [span for span in document.spans if is_direct(span.label)])
+    return NoteLeaks(np.any(counted & ~hidden, axis=1), (hidden & ~is_phi).sum(axis=1), int((~is_phi).sum()))
 
 
 def rejected(leaking: ArrayLike, allowed: int) -> NDArray[np.int64]:
@@ -199,6 +205,7 @@ def claim_of(curve: LeakCurve, target: LeakTarget) -> LeakClaim | None:
         leaking=int(curve.leaking[last]),
         threshold=TESTED_THRESHOLDS[last],
         needless_per_1000=1000 * int(curve.needless[last]) / max(curve.tokens, 1),
+        identifiers=target.identifiers,
     )
 
 

@@ -1,6 +1,7 @@
 """Silver annotations: what is certain and what is in doubt, and the commands from raw notes to a model."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 from crfdeid import load, read_corpus
 from crfdeid.cli import main
 from crfdeid.corpora import write_corpus
+from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.documents import DOUBT, LIST, RECORD, Document, Span
+from crfdeid.crf import CrfTagger
+from crfdeid.documents import DOUBT, LIST, RECORD, Document, Span, overlapping
 from crfdeid.ensembles.ensemble import EnsembleTagger
 from crfdeid.evaluation.evaluate import count_leaking_documents
 from crfdeid.io.records import Note
@@ -47,8 +50,6 @@ def test_records_lists_and_rules_are_certain_and_unknown_names_in_doubt() -> Non
 @pytest.fixture(scope="module")
 def model() -> Deidentifier:
     tagger = create("crf", overrides={"max_iterations": 40})
-    from crfdeid.corpora.splits import Split  # noqa: PLC0415
-
     tagger.fit(Split.of(generate_notes(25, seed=1)).sentences, [])
     return Deidentifier(tagger, consistent=True)
 
@@ -124,8 +125,6 @@ def test_commands_lead_from_raw_notes_and_ten_gold_ones_to_a_model(tmp_path: Pat
 
 
 def test_an_ensemble_keeps_a_trained_member_as_it_is() -> None:
-    from crfdeid.corpora.splits import Split  # noqa: PLC0415
-
     first, second = (Split.of(generate_notes(8, seed=seed)).sentences for seed in (1, 2))
     trained, untrained = (create("crf", overrides={"max_iterations": 10}) for _ in range(2))
     trained.fit(first, [])
@@ -138,3 +137,26 @@ def test_an_ensemble_keeps_a_trained_member_as_it_is() -> None:
     found = both.predict(sentences)
     for row, own in zip(found, before, strict=True):
         assert all(tag != "O" for tag, member in zip(row, own, strict=True) if member != "O")
+
+
+def crf_of(notes: list[Document]) -> CrfTagger:
+    tagger = create("crf", overrides={"max_iterations": 30})
+    tagger.fit(Split.of(notes).sentences, [])
+    return tagger
+
+
+def with_false_spans(note: Document) -> Document:
+    """The note with every second of some small words marked as a number."""
+    places = [Span(*match.span(), "ID") for match in re.finditer(r"\b(the|of|and|with|is|was)\b", note.text)][::2]
+    return replace(note, spans=(*note.spans, *(one for one in places if not overlapping([one], note.spans))))
+
+
+def test_development_notes_choose_union_or_mean() -> None:
+    """The mean hides fewer false spans of one member; it must miss no more than the given member alone."""
+    given, few = crf_of(list(generate_notes(20, seed=1))), crf_of(list(generate_notes(2, seed=2)))
+    noisy = crf_of([with_false_spans(note) for note in generate_notes(40, seed=2)])
+    dev = Split.of(generate_notes(30, seed=5)).sentences
+    for member, notes, expected in ((noisy, dev, "mean"), (few, dev, "union"), (noisy, dev[:20], "union")):
+        both = EnsembleTagger.of([("crf", given), ("crf", member)])
+        both.fit([], notes)
+        assert both.settings.combine == expected

@@ -103,6 +103,26 @@ def test_a_patient_leaks_where_a_note_does(folder: Path, notes: list[Document]) 
         leak_curve(model, [replace(notes[0], patient=None)], LeakTarget(0.3, units="patients"))
 
 
+def test_leaks_of_direct_identifiers_are_those_of_names_numbers_and_contacts(
+    folder: Path, notes: list[Document], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same leaks as those of notes whose other PHI nobody annotated; needless tokens count all PHI."""
+    model = load(folder / "model")
+    direct = ("PATIENT", "DOCTOR", "ID", "PHONE")
+    alone = [replace(note, spans=tuple(span for span in note.spans if span.label in direct)) for note in notes]
+    every, counted, expected = (
+        leak_curve(model, documents, LeakTarget(0.3, identifiers=which))
+        for documents, which in ((notes, "all"), (notes, "direct"), (alone, "all"))
+    )
+    assert counted.leaking.tolist() == expected.leaking.tolist()
+    assert (counted.leaking < every.leaking).any(), "dates and places leak, too"
+    assert counted.needless.tolist() == every.needless.tolist()
+    assert calibrate(folder, "direct", "0.25", "--identifiers", "direct") == 0
+    claim = claim_in(read_card(folder / "direct"), 0.25)
+    assert claim.identifiers == "direct"
+    assert str(claim) in capsys.readouterr().err
+
+
 def test_commands_redact_by_the_claim_and_show_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = folder / "report.json"
     paths = [str(folder / name) for name in ("bounded", "unseen.jsonl", "clean")]
