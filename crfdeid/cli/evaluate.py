@@ -94,7 +94,8 @@ _PREDICTED = Mode("--predicted", lambda options: options.predicted is not None)
         only=(_PHI,),
         rare=True,
         metavar="PATH",
-        help="The notes with concepts marked, to count those hidden by mistake; default: a layer of NOTES.",
+        help="The notes with concepts marked, or terms, one a line of a .txt file, to count those hidden by mistake; "
+        "default: a layer of NOTES.",
     ),
     corpus_options.IGNORE_TYPES.but(only=(_CONCEPTS,)),
     Option(
@@ -188,12 +189,14 @@ def _lost_concepts(
     options: SimpleNamespace, gold: Sequence[Document], predictions: Predictions
 ) -> dict[str, Proportion]:
     """The concepts hidden by mistake, by type; none without annotated concepts."""
-    from crfdeid.corpora.layers import read_concepts, select_layer  # noqa: PLC0415
+    from crfdeid.corpora.layers import mark_terms, read_concepts, select_layer  # noqa: PLC0415
     from crfdeid.evaluation.tokens import hidden_concepts  # noqa: PLC0415
 
     if options.layer != "phi":
         return {}
-    if options.concepts is not None:
+    if options.concepts is not None and options.concepts.suffix.lower() == ".txt":
+        marked = mark_terms(gold, options.concepts)
+    elif options.concepts is not None:
         marked, _ = read_concepts(options.concepts, ignored_types=corpus_options.ignored_types(None))
         ids = {document.id for document in gold}
         marked = [document for document in marked if options.limit is None or document.id in ids]

@@ -11,10 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+import regex
+
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.common import pair_by_id, spans_in
 from crfdeid.documents import CONCEPT, Document, Layers, Span
-from crfdeid.errors import MismatchError, SpanError, located
+from crfdeid.errors import EmptyInputError, MismatchError, SpanError, located
+from crfdeid.utils.files import read_text
 from crfdeid.utils.tables import read_table, whole_numbers
 
 IGNORED_CONCEPT_TYPES = ("UNCLEAR",)
@@ -58,6 +61,27 @@ def read_concepts(path: Path, *, format: str = "auto", ignored_types: Iterable[s
     count = sum(span.label in ignored for document in documents for span in document.spans)
     kept = [replace(one, spans=tuple(span for span in one.spans if span.label not in ignored)) for one in documents]
     return kept, count
+
+
+def mark_terms(documents: Iterable[Document], path: Path) -> list[Document]:
+    """Documents whose spans are the places of the terms of a list, as whole words in any case.
+
+    Args:
+        documents: the documents; their own annotations are left out.
+        path: a text file with one term a line.
+
+    Raises:
+        EmptyInputError: the list has no term.
+        DataError: it cannot be read.
+    """
+    terms = [term for line in read_text(path).splitlines() if (term := line.strip())]
+    if not terms:
+        raise EmptyInputError("no terms here: write one a line", path=path)
+    pattern = regex.compile(r"(?<!\w)(?:\L<terms>)(?!\w)", regex.IGNORECASE, terms=terms)
+    return [
+        Document(one.id, one.text, tuple(Span(*match.span(), "TERM") for match in pattern.finditer(one.text)))
+        for one in documents
+    ]
 
 
 def concept_documents(documents: Iterable[Document]) -> list[Document]:

@@ -259,6 +259,20 @@ def test_concepts_hidden_by_mistake_are_counted(tmp_path: Path, capsys: pytest.C
         assert {label: (one["count"], one["total"]) for label, one in hidden.items()} == expected
 
 
+def test_terms_hidden_by_mistake_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, name = "Dr. Rose gave Aspirin, aspirins for Rose syndrome", Span(4, 8, "DOCTOR")
+    notes = str(write(tmp_path / "notes", [Document("1", text, (name,))]))
+    found = str(write(tmp_path / "found", [Document("1", text, (name, Span(36, 40, "DOCTOR")))], "brat"))
+    terms = tmp_path / "terms.txt"
+    command = ["evaluate", notes, "--predicted", found, "--json", "--concepts", str(terms)]
+    terms.write_text("aspirin\nrose\n\nRose syndrome\nibuprofen\n")
+    assert main(command) == 0
+    hidden = json.loads(capsys.readouterr().out)["concepts hidden"]["TERM"]
+    assert (hidden["count"], hidden["total"]) == (1, 2), "the doctor is hidden rightly"
+    terms.write_text("\n")
+    assert main(command) == 1
+
+
 def test_the_output_of_another_tool_is_scored(paths: tuple[str, str], tmp_path: Path, capsys) -> None:
     records = [[{"start": 8, "end": 11, "entity_type": "DOCTOR"}, {"start": 19, "end": 24, "entity_type": "DATE"}], []]
     (tmp_path / "tool.json").write_text(json.dumps(records))
