@@ -12,7 +12,6 @@ from crfdeid.cli import main
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.crf import CrfTagger
 from crfdeid.documents import DOUBT, LIST, RECORD, Document, Span, overlapping
 from crfdeid.ensembles.ensemble import EnsembleTagger
 from crfdeid.evaluation.evaluate import count_leaking_documents
@@ -22,6 +21,7 @@ from crfdeid.known_phi.lists import CustomLists, Term
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import create
 from crfdeid.silver import label_notes
+from crfdeid.tagger import Tagger
 
 KNOWN = PatientIdentifiers.of([("name", "Jane Quill")])
 
@@ -139,7 +139,7 @@ def test_an_ensemble_keeps_a_trained_member_as_it_is() -> None:
         assert all(tag != "O" for tag, member in zip(row, own, strict=True) if member != "O")
 
 
-def crf_of(notes: list[Document]) -> CrfTagger:
+def crf_of(notes: list[Document]) -> Tagger:
     tagger = create("crf", overrides={"max_iterations": 30})
     tagger.fit(Split.of(notes).sentences, [])
     return tagger
