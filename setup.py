@@ -99,6 +99,7 @@ setup(
         "crfdeid.explain": ["templates/*"],
         "crfdeid.markup": ["*.toml"],
         "crfdeid.utils": ["*.css", "*.html"],
+        "crfdeid.redaction": ["*.toml"],
         "crfdeid.review": ["templates/*"],
         "crfdeid.rules": ["*.txt", "*.toml"],
         "crfdeid.serve": ["templates/*"],

@@ -1,4 +1,4 @@
-"""`crfdeid info`: a model's card in Markdown, or a representation with the results of its attacks."""
+"""`crfdeid info`: a model's card in Markdown, a representation with the results of its attacks, or a policy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from crfdeid.cli.options import MODEL, find_named
 from crfdeid.cli.shell import command
+from crfdeid.redaction.policy import POLICY_NAMES
 
 _REPRESENTATION = "representation"
 """Name in a representation's files where other folders name a model."""
@@ -19,11 +20,17 @@ _NOT_ATTACKED = "It has not been attacked yet: run `crfdeid share attack` on not
 
 @command(
     MODEL,
-    details="Of a representation (crfdeid share train): its sizes, its noise, and the results of the attacks on it.",
-    examples=("crfdeid info model/", "crfdeid info synthetic"),
+    details="Of a representation (crfdeid share train): its sizes, its noise, and the results of the attacks on it. Of "
+    f"a named policy ({', '.join(POLICY_NAMES)}): the operator of each type.",
+    examples=("crfdeid info model/", "crfdeid info synthetic", "crfdeid info safe-harbor"),
 )
 def run(options: SimpleNamespace) -> None:
     """Print the card, after a check of all files of the model."""
+    if options.model in POLICY_NAMES:
+        from crfdeid.redaction.named_policies import render_policy  # noqa: PLC0415
+
+        print(render_policy(options.model))
+        return
     from crfdeid.audit.report import read_audit, render_audit  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
     from crfdeid.model_card.render import render_card  # noqa: PLC0415

@@ -107,7 +107,12 @@ def operators_of(options: SimpleNamespace) -> Operators:
     """Operators of redaction; none replaces PHI by a secret in a command without the option."""
     from crfdeid.redaction.policy import parse_operators  # noqa: PLC0415
 
-    return parse_operators(getattr(options, "operator", ()))
+    operators, policy = parse_operators(getattr(options, "operator", ())), getattr(options, "policy", None)
+    if policy is None:
+        return operators
+    from crfdeid.redaction.named_policies import named_operators  # noqa: PLC0415
+
+    return named_operators(policy, operators)
 
 
 def secret_needed(options: SimpleNamespace) -> bool:
@@ -346,6 +351,7 @@ def read_redactor(
         lists=custom_lists(options),
         markup=getattr(options, "markup", "auto"),
         structured=getattr(options, "structured", "refuse"),
+        date_precision=getattr(options, "date_precision", None),
     )
     folder = folder or find_named(options.model)
     if not isinstance(keys, KeyFiles):

@@ -10,7 +10,7 @@ from crfdeid.cli import options as shared
 from crfdeid.cli.shell import TABLES, Mode, Option, choice, command, file_path, names, whole_number
 from crfdeid.errors import UsageError
 from crfdeid.redaction.operators import OPERATORS
-from crfdeid.redaction.policy import DATE_ORDERS
+from crfdeid.redaction.policy import DATE_ORDERS, DATE_PRECISIONS, POLICY_NAMES
 
 
 def _mode(trait: str) -> Mode:
@@ -20,6 +20,11 @@ def _mode(trait: str) -> Mode:
 
 
 _SURROGATES, _ENCRYPTION = _mode("invents"), _mode("needs_encryption_key")
+_GENERALISED = _mode("generalises")
+_IN_LANGUAGE = Mode(
+    "--operator surrogate or generalise",
+    lambda options: (found := shared.operators_of(options)).invents or found.generalises,
+)
 _NUMBERED = Mode("--operator numbered", lambda options: OPERATORS["numbered"] in shared.operators_of(options).used)
 _REMEDY = ": leave them out with --drop-columns, or replace their values with --hash-columns"
 
@@ -31,9 +36,23 @@ POLICY_OPTIONS = (
         metavar="[TYPE=]OPERATOR",
         help=f"Operator that replaces PHI, of all types or of one: {', '.join(OPERATORS)}.",
     ),
+    choice(
+        "--policy",
+        POLICY_NAMES,
+        rare=True,
+        help="Named policy, which fixes the operator of each type; --operator then names that of redacted types; "
+        "default: none.",
+    ),
+    choice(
+        "--date-precision",
+        DATE_PRECISIONS,
+        only=(_GENERALISED,),
+        rare=True,
+        help="Least unit of generalised dates; default: the year.",
+    ),
     Option(
         "--locale",
-        only=(_SURROGATES,),
+        only=(_IN_LANGUAGE,),
         rare=True,
         metavar="LOCALE",
         help="Language and country of surrogates, such as en_GB; default: by the note, such as en_US or de_DE.",
@@ -41,7 +60,7 @@ POLICY_OPTIONS = (
     choice(
         "--date-order",
         DATE_ORDERS,
-        only=(_SURROGATES,),
+        only=(_IN_LANGUAGE,),
         rare=True,
         help="Order of day and month in ambiguous dates; default: that of the locale.",
     ),
@@ -123,6 +142,7 @@ SPARK_OPTIONS = (
     examples=(
         "crfdeid redact model/ notes/ --output clean/",
         "crfdeid redact english notes.csv --output clean/ --text-column note --operator numbered",
+        "crfdeid redact english notes/ --output clean/ --policy safe-harbor",
     ),
 )
 def run(options: SimpleNamespace) -> int:

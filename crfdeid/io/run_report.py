@@ -14,6 +14,7 @@ from typing import Any
 
 from crfdeid.io.journal import FailureEntry, NoteDone
 from crfdeid.io.records import Failure, NoteCounts
+from crfdeid.redaction.named_policies import named_policy
 from crfdeid.redaction.redactor import Redactor
 from crfdeid.thresholds import VOIDS_CLAIM, LeakClaim, claim_in
 from crfdeid.utils.files import write_parts
@@ -215,6 +216,8 @@ def summary_lines(account: Mapping[str, Any]) -> Iterator[str]:
         yield f"concepts left out, since they overlap hidden text: {_counts(account['concepts_left_out'])}"
     yield f"model: {account['model_folder']} ({account['model_kind']}, {rules}, SHA-256 {account['model'][:12]})"
     yield f"found by: {point}"
+    if account.get("policy"):
+        yield f"policy: {account['policy']} ({named_policy(account['policy']).law})"
     if "leak_claim" in account:
         yield f"claim: {LeakClaim(**account['leak_claim'])}; void with: {VOIDS_CLAIM}"
     if "tokens" in account:

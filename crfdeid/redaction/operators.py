@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crfdeid.documents import Document, Span
@@ -20,6 +21,11 @@ _ASTERISK = "*"
 _OF_AGES = ("age", "kin")
 
 
+def this_year() -> int:
+    """Return the year of the run."""
+    return datetime.now(tz=UTC).year
+
+
 @dataclass(frozen=True, slots=True)
 class NoteContext:
     """What operators know of a note apart from its text and spans.
@@ -30,6 +36,8 @@ class NoteContext:
         locale: language and country of surrogates; None for a note that has none.
         date_order: order of ambiguous dates; None for the locale's.
         tokens: the map that numbered tokens are of; None for numbers of the note alone.
+        by_month: generalised dates have a month next to the year.
+        this_year: year of the run, from which the age that a generalised year shows is counted.
     """
 
     keys: Keys = field(default_factory=Keys)
@@ -37,6 +45,8 @@ class NoteContext:
     locale: str | None = None
     date_order: str | None = None
     tokens: TokenMap | None = None
+    by_month: bool = False
+    this_year: int = field(default_factory=this_year)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,6 +61,7 @@ class Operator:
         reversible: `crfdeid.redaction.encryption.reveal` restores the values.
         invents: it writes values of the note's language, and shifts dates: it takes a locale and an order of dates.
         keeps: it leaves a value unless something else marked a part of it, so it can only be for single types.
+        generalises: it writes a less exact value, unless something else marked a part of it.
         module: a module that needs an extra, which must be there before the first note; "" for none.
     """
 
@@ -61,7 +72,13 @@ class Operator:
     reversible: bool = False
     invents: bool = False
     keeps: bool = False
+    generalises: bool = False
     module: str = ""
+
+    @property
+    def shows(self) -> bool:
+        """True if it shows a value or a part of it."""
+        return self.keeps or self.generalises
 
 
 def _labels(document: Document, spans: Sequence[Span], context: NoteContext) -> list[str]:
@@ -153,6 +170,20 @@ def _kept(document: Document, spans: Sequence[Span], context: NoteContext) -> li
     return [keep_value(document.text[start:end], label, locale=locale) for start, end, label in spans]
 
 
+def _generalised(document: Document, spans: Sequence[Span], context: NoteContext) -> list[str]:
+    from crfdeid.redaction.generalisation import Generaliser  # noqa: PLC0415  Faker takes long to import.
+
+    values = Generaliser(
+        document,
+        spans,
+        locale=context.locale,
+        date_order=context.date_order,
+        by_month=context.by_month,
+        this_year=context.this_year,
+    )
+    return list(map(values.of, spans))
+
+
 def keep_value(text: str, label: str, *, locale: str | None) -> str:
     """Return a value unchanged, but an age of 90 and more as a group, as HIPAA's Safe Harbor requires.
 
@@ -188,6 +219,9 @@ OPERATORS: dict[str, Operator] = {
         needs_encryption_key=True,
         reversible=True,
         module="crfdeid.redaction.encryption",
+    ),
+    "generalise": Operator(
+        help="a less exact value, such as the year of a date, or its type", replace=_generalised, generalises=True
     ),
     "keep": Operator(help="the value itself, for single types", replace=_kept, keeps=True),
 }

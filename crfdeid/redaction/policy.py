@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.markup import MARKUP_CHOICES, STRUCTURED_CHOICES
-from crfdeid.redaction.operators import OPERATORS, Operator
+from crfdeid.redaction.operators import OPERATORS, Operator, this_year
 from crfdeid.secrets import short_digest
 from crfdeid.validation import MOST_PROBABLE, Sensitivity, require_choice, require_number, require_sensitivity
 
@@ -20,6 +20,10 @@ SURROGATE_VERSION = 3
 """Version of surrogates: another one writes others for the same secret, so that it resumes no run of this one."""
 DATE_ORDERS = ("dmy", "mdy")
 """Day, month, year; and month, day, year."""
+POLICY_NAMES = ("safe-harbor", "limited-data-set", "gdpr-pseudonym")
+"""Named policies (`crfdeid.redaction.named_policies`)."""
+DATE_PRECISIONS = ("year", "month")
+"""Least units of generalised dates."""
 
 
 class UsesOperators:
@@ -41,6 +45,16 @@ class UsesOperators:
     def keeps(self) -> bool:
         """True if values of some type stay."""
         return any(operator.keeps for operator in self.used)
+
+    @property
+    def generalises(self) -> bool:
+        """True if values of some type become less exact."""
+        return any(operator.generalises for operator in self.used)
+
+    @property
+    def shows(self) -> bool:
+        """True if values of some type, or parts of them, stay."""
+        return any(operator.shows for operator in self.used)
 
     @property
     def reversible(self) -> bool:
@@ -65,6 +79,7 @@ class Operators(UsesOperators):
     Args:
         default: operator of the types that `by_type` does not name.
         by_type: type -> operator, a mapping or pairs.
+        policy: the named policy that they are of (`crfdeid.redaction.named_policies`); None for none.
 
     Raises:
         UnknownNameError: an unknown operator.
@@ -78,6 +93,7 @@ class Operators(UsesOperators):
 
     default: str = "label"
     by_type: Mapping[str, str] | Iterable[tuple[str, str]] = ()
+    policy: str | None = None
 
     def __post_init__(self) -> None:
         pairs = self.by_type.items() if isinstance(self.by_type, Mapping) else self.by_type
@@ -122,7 +138,7 @@ class Operators(UsesOperators):
         return {OPERATORS[name] for name in (self.default, *self._table.values())}
 
     def require_types(self, known: Collection[str]) -> None:
-        """Refuse an operator of a type that cannot occur, such as a misspelt one.
+        """Refuse an operator of a type that cannot occur, such as a misspelt one; a named policy has all types.
 
         Args:
             known: the types that PHI can have (`crfdeid.Deidentifier.types`).
@@ -130,7 +146,7 @@ class Operators(UsesOperators):
         Raises:
             UnknownNameError: there is one.
         """
-        for label in self._table:
+        for label in () if self.policy else self._table:
             if label not in known:
                 raise UnknownNameError(
                     f"an operator for the unknown type '{label}': there are {', '.join(sorted(known))}"
@@ -159,7 +175,7 @@ def parse_operators(texts: Iterable[str]) -> Operators:
 
     Example:
         >>> parse_operators(["DATE=surrogate", "mask"])
-        Operators(default='mask', by_type=(('DATE', 'surrogate'),))
+        Operators(default='mask', by_type=(('DATE', 'surrogate'),), policy=None)
     """
     found: dict[str, str] = {}
     for text in texts:
@@ -193,12 +209,15 @@ class Policy(UsesOperators):
         markup: format of the notes (`crfdeid.markup.MARKUP_CHOICES`): "auto" recognises it, and fails what is not read;
             "plain" is prose.
         structured: their fields that name the patient and are no text: "refuse" the note, "keep" or "blank" them.
+        date_precision: the least unit of generalised dates: "year" or "month"; None for the year.
+        this_year: year of the run, from which the age that a generalised year shows is counted.
 
     Raises:
         UnknownNameError: an unknown operator, order of dates or locale.
-        SettingError: a locale without enough names, a sensitivity that is no fraction, or an unknown markup or
-            treatment of structured fields.
-        OptionConflictError: a locale or order of dates without surrogates, or a leak rate with a setting that voids it.
+        SettingError: a locale without enough names, a sensitivity that is no fraction, or an unknown markup, precision
+            of dates or treatment of structured fields.
+        OptionConflictError: a locale without surrogates, an order of dates without surrogates or generalised dates, a
+            precision of dates without such, or with a named policy, or a leak rate with a setting that voids it.
 
     Example:
         >>> Policy(sensitivity=0.997).name
@@ -215,6 +234,8 @@ class Policy(UsesOperators):
     lists: CustomLists | None = None
     markup: str = "auto"
     structured: str = "refuse"
+    date_precision: str | None = None
+    this_year: int = field(default_factory=this_year)
 
     def __post_init__(self) -> None:
         if self.operators is not None:
@@ -225,14 +246,27 @@ class Policy(UsesOperators):
         check_date_order(self.date_order)
         require_choice(self, "markup", MARKUP_CHOICES)
         require_choice(self, "structured", STRUCTURED_CHOICES)
-        if not self.invents:
+        self._require_dates_of_precision()
+        if not (self.invents or self.generalises):
             for what, value in (("locale", self.locale), ("date order", self.date_order)):
                 if value is not None:
-                    raise OptionConflictError(f"a {what} is for surrogates alone: leave it out, or choose 'surrogate'")
+                    raise OptionConflictError(
+                        f"a {what} is for surrogates and generalised values alone: leave it out, or choose 'surrogate'"
+                    )
         elif self.locale is not None:
             from crfdeid.redaction.surrogates.locales import locale_lists  # noqa: PLC0415  Faker takes long to import.
 
             locale_lists(self.locale)
+
+    def _require_dates_of_precision(self) -> None:
+        """Refuse a precision of dates where no date is generalised, or the named policy fixes it."""
+        if self.date_precision is None:
+            return
+        require_choice(self, "date_precision", DATE_PRECISIONS)
+        if not self.generalises or self.named is not None:
+            raise OptionConflictError(
+                "a precision of dates is for the operator 'generalise', outside of a named policy: leave it out"
+            )
 
     def _require_claimed(self) -> None:
         """Refuse settings that are not those under which a leak rate was proved, or that hide less."""
@@ -245,7 +279,7 @@ class Policy(UsesOperators):
             "a sensitivity": self.sensitivity is not None,
             "no document consistency": not self.consistent,
             "values that are never hidden": self.lists is not None and bool(self.lists.allow),
-            "the operator keep": self.keeps,
+            "the operators keep and generalise": self.shows,
         }
         for what, applies in refused.items():
             if applies:
@@ -255,6 +289,11 @@ class Policy(UsesOperators):
     def operator_table(self) -> Operators | None:
         """The operators by type; None for spans only."""
         return None if self.operators is None else Operators.of(self.operators)
+
+    @property
+    def named(self) -> str | None:
+        """The named policy that the operators are of; None for none."""
+        return None if self.operator_table is None else self.operator_table.policy
 
     @property
     def used(self) -> Collection[Operator]:
@@ -276,13 +315,19 @@ class Policy(UsesOperators):
             **({} if self.markup == "auto" else {"markup": self.markup}),
             **({} if self.structured == "refuse" else {"structured": self.structured}),
             **({"surrogates": SURROGATE_VERSION} if self.invents else {}),
+            **({} if self.named is None else {"policy": self.named}),
+            **(
+                {"date_precision": self.date_precision or "year", "this_year": self.this_year}
+                if self.generalises
+                else {}
+            ),
         }
 
     @property
     def name(self) -> str:
-        """Short name that changes with the settings: the default operator, and eight digits of their digest."""
+        """Short name that changes with the settings: named policy or default operator, and digits of their digest."""
         content = json.dumps(self.settings(), sort_keys=True).encode()
-        what = "spans" if self.operator_table is None else self.operator_table.default
+        what = self.named or ("spans" if self.operator_table is None else self.operator_table.default)
         return f"{what}-{hashlib.sha256(content).hexdigest()[:8]}"
 
 

@@ -77,12 +77,12 @@ class Redaction(NamedTuple):
 def replacements(document: Document, operators: Operators, *, locale: str | None = None) -> list[Replacement]:
     """Return what `redact` does to each part of a document, by position, without overlaps.
 
-    Spans that share a character are one, with the type of the longest, which decides the operator. "keep" is for a span
-    that shares no character with one of another operator, nor with what the record or a list marked
-    (`Document.findings`); any other span gets the default operator instead.
+    Spans that share a character are one, with the type of the longest, which decides the operator. "keep" and
+    "generalise" are for a span that shares no character with one of another operator, nor with what the record or a
+    list marked (`Document.findings`); any other span gets the default operator instead, or "label" for "generalise".
 
-    A date with a surrogate includes the days of the week next to it, since they are shifted with it. There is one
-    replacement for each span of `merge`, in its order.
+    A date with a surrogate or a generalised one includes the days of the week next to it, since they are shifted or
+    hidden with it. There is one replacement for each span of `merge`, in its order.
 
     Args:
         document: a text with the spans to redact.
@@ -91,18 +91,19 @@ def replacements(document: Document, operators: Operators, *, locale: str | None
     """
     spans = merge(document.spans)
     parts = [Replacement(span, operators.of_type(span.label)) for span in spans]
-    if operators.keeps:
+    if operators.shows:
         found = [(span, MODEL) for span in document.spans] + list(document.findings)
-        others = (span for span, source in found if source in (RECORD, LIST) or not operators.of_type(span.label).keeps)
-        hidden, instead = set(overlapping(spans, others)), operators.of_type("")
+        others = (span for span, source in found if source in (RECORD, LIST) or not operators.of_type(span.label).shows)
+        hidden, instead = set(overlapping(spans, others)), OPERATORS[operators.default]
+        instead = OPERATORS["label"] if instead.shows else instead
         parts = [
-            part._replace(operator=instead) if part.operator.keeps and part.span in hidden else part for part in parts
+            part._replace(operator=instead) if part.operator.shows and part.span in hidden else part for part in parts
         ]
     return _with_weekdays(document.text, parts, locale)
 
 
 def _with_weekdays(text: str, parts: list[Replacement], locale: str | None) -> list[Replacement]:
-    if not any(map(_is_shifted, parts)):
+    if not any(map(_has_own_weekdays, parts)):
         return parts
     from crfdeid.redaction.surrogates import guess_locale, with_weekdays  # noqa: PLC0415
 
@@ -110,7 +111,7 @@ def _with_weekdays(text: str, parts: list[Replacement], locale: str | None) -> l
         found: list[Replacement] = []
         for part, after in zip_longest(parts, parts[1:]):
             (start, end, label), operator = part
-            if _is_shifted(part):
+            if _has_own_weekdays(part):
                 between = (found[-1].span.end if found else 0, after.span.start if after else len(text))
                 start, end = with_weekdays(text, start, end, between=between, locale=locale)
             found.append(Replacement(Span(start, end, label), operator))
@@ -121,14 +122,15 @@ def _with_weekdays(text: str, parts: list[Replacement], locale: str | None) -> l
     return parts if locale is None else extended(locale)
 
 
-def _is_shifted(part: Replacement) -> bool:
-    return part.operator.invents and surrogate_kind(part.span.label) == "date"
+def _has_own_weekdays(part: Replacement) -> bool:
+    return (part.operator.invents or part.operator.generalises) and surrogate_kind(part.span.label) == "date"
 
 
 def redact(
     document: Document,
     operators: Operators | Mapping[str, str] | str = "label",
     *,
+    policy: str | None = None,
     secret: bytes | None = None,
     encryption_key: bytes | None = None,
     patient: str | float | None = None,
@@ -150,7 +152,10 @@ def redact(
             "surrogate" writes an invented value of the same form (`crfdeid.redaction.surrogates`); "hash" writes a
             keyed token, [PATIENT:5a1f...], the same for the same value and type in all documents; "encrypt" writes a
             token from which `crfdeid.redaction.encryption.reveal` restores the value; "keep" leaves a value unless
-            something else marked a part of it, but ages of 90 and more become a group.
+            something else marked a part of it, but ages of 90 and more become a group; "generalise" writes the year of
+            a date, a band of ages, three digits of a ZIP code, the state of a town, and labels for the rest.
+        policy: a named policy (`crfdeid.redaction.policy.POLICY_NAMES`), which fixes the operators of types;
+            ``operators`` then names the one of redacted types. None for no policy.
         secret: the key material of surrogates and hashes, at least 16 bytes.
         encryption_key: the key of encrypted values, another one than the secret.
         patient: the patient of the note, for surrogates: in all notes of a patient, a value has the same surrogate and
@@ -177,7 +182,7 @@ def redact(
         MarkupError: the text is in markup.
         SecretError: surrogates or hashes without a secret; encryption without a key, or with the secret.
         MissingExtraError: encryption without the library.
-        OptionConflictError: a map without "numbered".
+        OptionConflictError: a map without "numbered"; a named policy with an operator that it does not allow.
         DataError: no locale, and a text in no clear language; encryption in a text with a character that marks tokens;
             an invalid map, or a text next to a map that could not be restored.
 
@@ -188,7 +193,15 @@ def redact(
     """
     require_prose(document.text, markup)
     context = _context(secret, encryption_key, patient=patient, locale=locale, date_order=date_order)
-    return redact_by(document, Operators.of(operators), context, mapping=mapping, marked=marked).document
+    return redact_by(document, _operators(operators, policy), context, mapping=mapping, marked=marked).document
+
+
+def _operators(operators: Operators | Mapping[str, str] | str, policy: str | None) -> Operators:
+    if policy is None:
+        return Operators.of(operators)
+    from crfdeid.redaction.named_policies import named_operators  # noqa: PLC0415  Few redactions have one.
+
+    return named_operators(policy, operators)
 
 
 def _context(secret: bytes | None = None, encryption_key: bytes | None = None, **options: Any) -> NoteContext:
@@ -200,6 +213,7 @@ def redact_recorded(
     document: Document,
     operators: Operators | Mapping[str, str] | str = "label",
     *,
+    policy: str | None = None,
     mapping: MutableMapping[str, str] | None = None,
     markup: str = "auto",
     marked: bool = True,
@@ -210,6 +224,7 @@ def redact_recorded(
     Args:
         document: as of `redact`.
         operators: as of `redact`.
+        policy: as of `redact`.
         mapping: as of `redact`.
         markup: as of `redact`.
         marked: as of `redact`.
@@ -224,7 +239,7 @@ def redact_recorded(
         (ReplacedSpan(start=12, end=17, label='DOCTOR', length=8),)
     """
     require_prose(document.text, markup)
-    done = redact_by(document, Operators.of(operators), _context(**options), mapping=mapping, marked=marked)
+    done = redact_by(document, _operators(operators, policy), _context(**options), mapping=mapping, marked=marked)
     return Recorded(done.document, done.record)
 
 
@@ -299,7 +314,7 @@ def _replaced(document: Document, operators: Operators, context: NoteContext, *,
             if found in merged:
                 evidence[replaced[-1]] = merged[found]._replace(origin=None)
         end = span.end
-        if not (operator.keeps and text == document.text[span.start : span.end]):
+        if not (operator.shows and text == document.text[span.start : span.end]):
             changed.append(span)
             shifts.append(shifts[-1] + len(text) - (span.end - span.start))
     redacted.write(document.text[end:])

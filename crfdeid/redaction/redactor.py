@@ -253,13 +253,13 @@ class Redactor:
 
         Args:
             keys: keys that were read before; None to read them.
-            members: list what each member of a combined model marked, as the operator "keep" needs it anyway.
+            members: list what each member of a combined model marked, as "keep" and "generalise" need it anyway.
 
         Raises:
             DataError: the model is missing or damaged.
             UsageError: its secret is missing, or there is no threshold for the sensitivity.
         """
-        keeps = self.policy.keeps
+        shows = self.policy.shows
         return load(
             self.folder,
             key=(keys or self._keys()).vocabulary,
@@ -268,8 +268,8 @@ class Redactor:
             consistent=self.policy.consistent,
             lists=self.policy.lists,
             concepts=self.concepts,
-            evidence=self.evidence or keeps,
-            members=members or keeps,
+            evidence=self.evidence or shows,
+            members=members or shows,
         )
 
     def start(self) -> StartedRedactor:
@@ -389,7 +389,14 @@ class StartedRedactor:
             marked: return the spans of the replacements.
         """
         policy = self.redactor.policy
-        context = NoteContext(self.keys, patient, policy.locale, policy.date_order)
+        context = NoteContext(
+            self.keys,
+            patient,
+            policy.locale,
+            policy.date_order,
+            by_month=policy.date_precision == "month",
+            this_year=policy.this_year,
+        )
         operators = policy.operator_table or Operators()
         if self.mapping is None:
             return redact_by(document, operators, context, marked=marked)
@@ -397,7 +404,7 @@ class StartedRedactor:
 
     def with_map(self, mapping: MutableMapping[str, str]) -> StartedRedactor:
         """Return the redactor that writes numbered tokens of a map for all types."""
-        policy = replace(self.redactor.policy, operators="numbered", locale=None, date_order=None)
+        policy = replace(self.redactor.policy, operators="numbered", locale=None, date_order=None, date_precision=None)
         return replace(self, redactor=replace(self.redactor, policy=policy), mapping=mapping)
 
     def _results(self, notes: Sequence[Note]) -> list[Result]:

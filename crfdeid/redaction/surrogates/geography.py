@@ -87,6 +87,32 @@ def _shortened(name: str) -> set[str]:
     return {name} | {name[:i] + name[i + 1 :] for i in range(len(name))}
 
 
+def find_place(text: str, code: str, first: str = "") -> KnownPlace | None:
+    """Return the known place of a name in a language pack, also with one typing error, or None.
+
+    Args:
+        text: the name.
+        code: the pack.
+        first: the `Country.key` of a country whose places count first.
+    """
+    places = _known_places(code, first)
+    plain = " ".join(casefold_accents(text).replace("’", "'").split())
+    if plain in places:
+        return places[plain]
+    if len(plain) < _SHORTEST_MISSPELT:
+        return None
+    near = _misspelt(code)
+    meant = sorted({name for form in _shortened(plain) for name in near.get(form, ()) if name in places})
+    return places[meant[0]] if meant else None
+
+
+def zip_states(locale: str) -> Sequence[State]:
+    """Return the states whose ZIP codes a locale's country has; none for another country."""
+    pack, home = packs_of(locale)[0], home_of(locale)
+    has_zips = home != "" and surrogate_table(pack, "places").get("zip_codes_of") == home
+    return lettered_states(pack.code) if has_zips else ()
+
+
 class Geography:
     """Surrogates of known places.
 
@@ -124,15 +150,7 @@ class Geography:
 
     def known(self, text: str) -> KnownPlace | None:
         """Return the known place of a name, also with one typing error, or None."""
-        places = _known_places(self._code, self._first)
-        plain = " ".join(casefold_accents(text).replace("’", "'").split())
-        if plain in places:
-            return places[plain]
-        if len(plain) < _SHORTEST_MISSPELT:
-            return None
-        near = _misspelt(self._code)
-        meant = sorted({name for form in _shortened(plain) for name in near.get(form, ()) if name in places})
-        return places[meant[0]] if meant else None
+        return find_place(text, self._code, self._first)
 
     def place(self, text: str) -> str | None:
         """Return another place of the same kind, or None for an unknown name."""
