@@ -22,7 +22,7 @@ _NOT_ATTACKED = "It has not been attacked yet: run `crfdeid share attack` on not
     MODEL,
     details="Of a representation (crfdeid share train): its sizes, its noise, and the results of the attacks on it. Of "
     f"a named policy ({', '.join(POLICY_NAMES)}): the operator of each type.",
-    examples=("crfdeid info model/", "crfdeid info synthetic", "crfdeid info safe-harbor"),
+    examples=("crfdeid info model/", "crfdeid info safe-harbor"),
 )
 def run(options: SimpleNamespace) -> None:
     """Print the card, after a check of all files of the model."""

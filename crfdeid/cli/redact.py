@@ -142,7 +142,6 @@ SPARK_OPTIONS = (
     examples=(
         "crfdeid redact model/ notes/ --output clean/",
         "crfdeid redact english notes.csv --output clean/ --text-column note --operator numbered",
-        "crfdeid redact english notes/ --output clean/ --policy safe-harbor",
     ),
 )
 def run(options: SimpleNamespace) -> int:

@@ -63,7 +63,9 @@ class Generaliser:
     ) -> None:
         note = normal_form(document.text).text
         self._document, self._spans, self._by_month, self._this_year = document, spans, by_month, this_year
-        self._locale = locale or guess_locale(note) or DEFAULT_LOCALE
+        known = locale or guess_locale(note)
+        self._locale = known or DEFAULT_LOCALE
+        self._states = zip_states(known) if known else ()
         order = date_order_of(note) or date_order
         self._month_first = puts_month_first(self._locale) if order is None else order == "mdy"
         birth = (cue for pack in packs_of(self._locale) for cue in pack.cues["birth"])
@@ -128,24 +130,23 @@ class Generaliser:
 
     def _place(self, span: Span, value: str) -> str | None:
         """The state of a town, or the country of one abroad; a state or country itself."""
-        states = zip_states(self._locale)
-        if self._state_after(span, states) is not None:
+        if self._state_after(span) is not None:
             return None  # The text goes on with the state, and a town may be called Lebanon or Nevada.
         if surrogate_kind(span.label) == "country":
             return value if country_of(value, self._locale) is not None else None
-        if states:
-            return self._place_in_states(span, value, states)
+        if self._states:
+            return self._place_in_states(span, value)
         place = find_place(value, self._code)
         if place is None or place.kind not in ("community", "state", "settlement"):
             return None
         return country_of_key(place.where, self._code).names[0] if place.kind == "settlement" else place.name
 
-    def _place_in_states(self, span: Span, value: str, states: Sequence[State]) -> str | None:
+    def _place_in_states(self, span: Span, value: str) -> str | None:
         plain = casefold_accents(value)
         is_a_town = span.label == "CITY" or (plain == _ALSO_A_TOWN and span.label != "STATE")
-        if is_a_town and _state_of(value, states) is not None:
+        if is_a_town and _state_of(value, self._states) is not None:
             return None
-        return _state_and_zip(value, states) or self._states_of_towns.get(plain) or _large_towns().get(plain)
+        return _state_and_zip(value, self._states) or self._states_of_towns.get(plain) or _large_towns().get(plain)
 
     @property
     def _code(self) -> str:
@@ -157,14 +158,14 @@ class Generaliser:
         found: dict[str, set[str]] = defaultdict(set)
         for span in self._spans:
             if surrogate_kind(span.label) in ("town", "place"):
-                state = self._state_after(span, zip_states(self._locale))
+                state = self._state_after(span)
                 if state is not None:
                     found[casefold_accents(_plain(self._document.text[span.start : span.end]))].add(state.name)
         return {town: next(iter(states)) for town, states in found.items() if len(states) == 1}
 
-    def _state_after(self, span: Span, states: Sequence[State]) -> State | None:
-        match = _after(states).match(self._document.text, span.end)
-        return None if match is None else _state_of(match["state"], states)
+    def _state_after(self, span: Span) -> State | None:
+        match = _after(self._states).match(self._document.text, span.end) if self._states else None
+        return None if match is None else _state_of(match["state"], self._states)
 
 
 def _plain(text: str) -> str:

@@ -296,7 +296,7 @@ def _replaced(document: Document, operators: Operators, context: NoteContext, *,
             context.keys.require_secret("surrogates and hashes")
     invented = [span for operator, some in spans.items() if operator.invents for span in some]
     locale = document_locale(document, context.locale, spans=invented) if invented else None
-    texts = _texts(document, spans, replace(context, locale=locale))
+    texts = _texts(document, spans, replace(context, locale=locale or context.locale))
     merged = merge_evidence(document.spans, document.evidence) if document.evidence else {}
     evidence: dict[Span, Evidence] = {}
     redacted = StringIO(newline="")  # a list of the parts of a long note takes several times its text
