@@ -135,7 +135,7 @@ class Geography:
         self._home_digits = len(regex.split(r"[^0-9]", pack.postcode_example)[0])
         self._same_vowels = name_words(locale).same_vowels
         self._states = next(filter(None, (lettered_states(one.code) for one in packs_anywhere(locale))), ())
-        self._has_zips = self._home != "" and surrogate_table(pack, "places").get("zip_codes_of") == self._home
+        self._has_zips = bool(zip_states(locale))
         self._digits = surrogate_table(pack, "numbers").get("telephone_digits", 0)
         self._kinds: dict[str, Callable[[KnownPlace], str | None]] = {
             "capital": lambda place: self.town_in(place.where, place.name, is_capital=True),
