@@ -103,7 +103,7 @@ setup(
         "crfdeid.review": ["templates/*"],
         "crfdeid.rules": ["*.txt", "*.toml"],
         "crfdeid.serve": ["templates/*"],
-        "experiments": ["py.typed", "templates/*"],
+        "experiments": ["py.typed", "core/*.json", "templates/*"],
         "features": ["py.typed"],
         "features.languages": ["*.toml", "*.xz"],
         "rnn": ["py.typed", "*.toml"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -53,6 +53,8 @@ class Traits(NamedTuple):
         layers: the annotation layers that it learns, `PHI` first; with further ones it is a `LayeredTagger`.
         requires: prerequisites of training, such as a pretrained encoder.
         hides_phi: it reads further layers from text in which the PHI that it finds is masked.
+        per_sentence: it updates its weights after each sentence, which is too little work for a GPU.
+        shape: equal for taggers that `Tagger.fit_many` trains at once; None for a model that trains one by one.
     """
 
     uses_seed: bool
@@ -63,6 +65,8 @@ class Traits(NamedTuple):
     layers: tuple[str, ...] = (PHI,)
     requires: tuple[str, ...] = ()
     hides_phi: bool = False
+    per_sentence: bool = False
+    shape: Hashable = None
 
 
 def told_language(setting: str, train: Iterable[LabelledSentence]) -> str:

@@ -24,7 +24,7 @@ from rnn.decode import best_tags, iob_constraints, posteriors, run_batches
 from rnn.interfaces import DevMetric, Network, Processor
 from rnn.network import Structure, TrainedModel, with_tables
 from rnn.saving import SavedTagger, require_known_tags
-from rnn.settings import WordSettings
+from rnn.settings import WordSettings, compiled_settings
 from rnn.training.loop import Dev, DeviceBatches, Training, copied, start_training, train
 from rnn.training.schedules import Schedule
 
@@ -41,8 +41,9 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
         version: incremented where the network computes other scores from the same weights and inputs; a saved model of
             another version is refused.
         words_are: confidentiality of the unhashed words in its files, `crfdeid.serialization.READABLE` or ``PUBLIC``.
-        trains_together: whether `fit_many` trains several seeds at once: an update that is too small to fill an
-            accelerator gains by that.
+        trains_together: whether `fit_many` trains taggers at once that differ in the seed and in
+            `rnn.settings.STEP_ARGUMENTS` alone: an update that is too small to fill an accelerator gains by that.
+        per_sentence: see `crfdeid.tagger.Traits`.
         order: seed of the order of batches of different lengths: replicates that are trained at once share it.
 
     Args:
@@ -56,6 +57,7 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
     version: ClassVar[int] = 1
     words_are: ClassVar[str] = READABLE
     trains_together: ClassVar[bool] = False
+    per_sentence: ClassVar[bool] = False
 
     def __init__(self, settings: Any = None, *, seed: int = 0, vectors: WordVectors | None = None) -> None:
         self.settings = settings if settings is not None else self.settings_class()
@@ -75,7 +77,15 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
     def traits(cls, settings: Any) -> Traits:
         """Return the traits of a `Tagger`."""
         vectors = issubclass(cls.settings_class, WordSettings)
-        return Traits(uses_seed=True, is_trained=True, accelerated=True, takes_vectors=vectors, public_vocabulary=False)
+        return Traits(
+            uses_seed=True,
+            is_trained=True,
+            accelerated=True,
+            takes_vectors=vectors,
+            public_vocabulary=False,
+            per_sentence=cls.per_sentence,
+            shape=(cls.model, *compiled_settings(settings)) if cls.trains_together else None,
+        )
 
     @abstractmethod
     def processor(self, train: Sequence[LabelledSentence]) -> Processor:
@@ -144,7 +154,7 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
         *,
         on_progress: OnProgressOfMany | None = None,
     ) -> None:
-        """Train several taggers, and seeds of the same settings at once if the model `trains_together`."""
+        """Train several taggers, those of one `Traits.shape` at once if the model `trains_together`."""
         if not cls.trains_together:
             super().fit_many(taggers, train, dev, on_progress=on_progress)
             return
@@ -167,8 +177,8 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
 
     @property
     def starts_from(self) -> tuple[Any, ...]:
-        """All that the start of training depends on but the seed; equal for replicates."""
-        return self.settings, id(self.vectors), id(self._checkpoint)
+        """Equal for taggers that read the same rows and train by the same compiled step: for replicates."""
+        return self.traits(self.settings).shape, id(self.vectors), id(self._checkpoint)
 
     def begin(
         self,

@@ -79,7 +79,7 @@ class HybridTagger(CombinedTagger):
     def traits(cls, settings: HybridSettings) -> Traits:
         """Traits of the statistical model; the rules need nothing."""
         (name, member), _ = member_settings(settings)
-        return tagger_class(name).traits(member)._replace(takes_vectors=False, layers=(PHI,))
+        return tagger_class(name).traits(member)._replace(takes_vectors=False, layers=(PHI,), shape=None)
 
     def fit(
         self,

@@ -23,6 +23,7 @@ from experiments.compare.options import (
     options,
     read_settings,
 )
+from experiments.core.devices import choose_device
 from experiments.core.embeddings import RANDOM, Embeddings, OnStep, embedding_name, prepare_embeddings
 from experiments.core.experiment import (
     Evaluated,
@@ -52,7 +53,7 @@ from experiments.core.systems import (
     sweep_cells,
     traits_of,
 )
-from experiments.core.training import OnProgress, Run, choose_device, fit_cells
+from experiments.core.training import OnProgress, Run, fit_cells
 from experiments.core.training import evaluate as evaluate_tagger
 from experiments.results.schema import Extras, Results
 

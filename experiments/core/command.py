@@ -16,10 +16,10 @@ from crfdeid.cli.run import run_click, run_command
 from crfdeid.corpora.splits import Split
 from crfdeid.evaluation import ERROR_KINDS, in_context
 from crfdeid.tagger import FitProgress
+from experiments.core.devices import choose_jobs
 from experiments.core.experiment import Prepared, load_experiment
 from experiments.core.options import Command
-from experiments.core.systems import groups
-from experiments.core.training import CPU, Run, choose_jobs, run_cells
+from experiments.core.training import Run, run_cells
 from experiments.results.store import Store, assemble, describe_start, identity, write_results
 
 if TYPE_CHECKING:
@@ -87,8 +87,7 @@ def run(name: str, settings: CommonSettings) -> dict[str, Any]:
     experiment, output, started = load_experiment(name), settings.output, time.perf_counter()
     with step_bars() as on_step:
         prepared = experiment.systems(settings, on_step=on_step)
-    parts = prepared.cells if prepared.group is None else prepared.group(prepared.cells)
-    jobs = choose_jobs(settings.jobs, len(parts), prepared.device)
+    jobs = choose_jobs(settings.jobs, prepared.placed(prepared.cells))
     start = describe_start(name, prepared)
     known = identity(start, prepared.device)
     opened = nullcontext() if output.folder is None else closing(Store(output.folder, known, resume=output.resume))
@@ -163,11 +162,12 @@ def _train(prepared: Prepared[Any, Any], store: Store | None, jobs: int, cells: 
     """Run of every cell, in the order of the cells: the stored ones, and the others after their training."""
     runs = {run.cell: run for run in store.finished(cells)} if store is not None else {}
     left = [cell for cell in cells if cell not in runs]
-    parts = prepared.group(left) if prepared.group else groups(left, together=prepared.device != CPU)
+    placed = prepared.placed(left)
+    how = {"jobs": jobs, "on_gpu": placed.on_gpu, "gpu": prepared.device}
     with Bars(len(cells)) as bars:
         for cell in runs:
             bars.done(cell)
-        for run in run_cells(parts, prepared.corpus, prepared.plan, jobs=jobs, on_progress=bars.step):
+        for run in run_cells(placed.on_cpu, prepared.corpus, prepared.plan, on_progress=bars.step, **how):
             bars.done(run.cell)
             runs[run.cell] = run
             if store is not None:

@@ -15,11 +15,13 @@ from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
 from crfdeid.errors import SettingError
 from crfdeid.evaluation.significance import compare_systems
 from crfdeid.registry import model_settings
+from crfdeid.tagger import Traits
 from crfdeid.utils.files import make_owner_folder
 from experiments import EXPERIMENTS
+from experiments.core.devices import Placed, place
 from experiments.core.embeddings import Embeddings, OnStep
 from experiments.core.settings import CommonSettings, CorpusSettings
-from experiments.core.systems import Cell, System, profile_of
+from experiments.core.systems import Cell, System, cell_traits, profile_of
 from experiments.core.training import Plan, Run
 from experiments.results.schema import Extras, Results
 
@@ -140,11 +142,12 @@ class Prepared(Generic[_Settings, _Plan]):
         cells: the cells to train, in order.
         embeddings: the word vectors of all systems.
         plan: training and scoring of cells.
-        device: of networks, in words.
+        device: of networks: the CPU, or the name of the GPU for those that it trains faster (`placed`).
         full_settings: each system's settings by its name, plain data.
         about: name of a system -> further entries of its description in results.json: `trained_on` and `tags` where
             they are not the only dataset and PHI, and those of the experiment's `Extras`.
-        group: function that divides cells into groups to train together; None for `experiments.core.systems.groups`.
+        group: see `experiments.core.devices.place`.
+        traits: traits of a cell.
     """
 
     settings: _Settings
@@ -159,6 +162,17 @@ class Prepared(Generic[_Settings, _Plan]):
     full_settings: Mapping[str, Mapping[str, Any]]
     about: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     group: Callable[[Sequence[Cell]], list[list[Cell]]] | None = None
+    traits: Callable[[Cell], Traits] = cell_traits
+
+    def placed(self, cells: Sequence[Cell]) -> Placed:
+        """Cells in groups to train together, by device."""
+        forced = self.settings.device == "gpu"
+        how = {"gpu": self.device, "forced": forced, "sentences": self._sentences_read, "group": self.group}
+        return place(cells, self.traits, **how)
+
+    def _sentences_read(self, cell: Cell) -> int:
+        settings = {**self.full_settings.get(cell.system.name, {}), **dict(cell.point)}
+        return round(cell.fraction * len(self.corpus.train.sentences) * settings.get("epochs", 1))
 
 
 Train = Callable[[Sequence[Cell]], list[Run]]

@@ -22,9 +22,9 @@ from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 from crfdeid.label_schemes import TYPE_MAPPINGS
 from crfdeid.registry import profile_name
 from crfdeid.validation import MOST_JOBS, MOST_SEED
+from experiments.core.devices import DEVICES
 from experiments.core.embeddings import EMBEDDING_KINDS, RANDOM
 from experiments.core.options import CORPUS, WORK, fields_as_options, option, read, seeds
-from experiments.core.training import DEVICES
 from experiments.papers import seeds_of
 from experiments.results.folder import require_empty
 
@@ -102,8 +102,8 @@ class CommonSettings:
     Args:
         profile: settings that the models start from: default, or a paper's in every model that has it
         seeds: train each system N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7
-        device: device of networks; auto takes a GPU where there is one
-        jobs: systems trained at the same time, which changes no result
+        device: device of networks; auto takes for each the faster one, by measured times
+        jobs: systems trained at the same time on the CPU, which changes no result
         output: files to write, and tables to show.
         command: the options that define the experiment as plain data, for its results.
     """
@@ -113,7 +113,7 @@ class CommonSettings:
         (0,), seeds, metavar="N|LIST", unset=True, usual="1; with a paper's profile the paper's number"
     )
     device: str = option("auto", DEVICES, section=WORK)
-    jobs: int | None = option(None, whole_number(1, MOST_JOBS), section=WORK, usual="one for each core; on a GPU one")
+    jobs: int | None = option(None, whole_number(1, MOST_JOBS), section=WORK, usual="one for each core")
     output: OutputSettings = field(default_factory=OutputSettings)
     command: Mapping[str, Any] = field(default_factory=dict)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -128,6 +128,11 @@ def traits_of(system: System, point: Point = ()) -> Traits:
     return tagger_class(system.model).traits(model_settings(system.model, overrides=system.overrides(point)))
 
 
+def cell_traits(cell: Cell) -> Traits:
+    """Traits of a cell's model."""
+    return traits_of(cell.system, cell.point)
+
+
 def profile_of(system: System, profile: str) -> str:
     """The profile that a system starts from: the default where its model lacks the named one."""
     return profile if profile in tagger_class(system.model).profiles() else "default"
@@ -185,20 +190,18 @@ def plain_cells(
     ]
 
 
-def groups(cells: Sequence[Cell], *, together: bool) -> list[list[Cell]]:
-    """Groups of cells that are trained together, in order.
+def same_shape(cells: Sequence[Cell], traits: Callable[[Cell], Traits]) -> list[list[Cell]]:
+    """Groups of cells that `Tagger.fit_many` trains at once, in order: seeds, points of a sweep, and variants.
 
     Args:
         cells: the cells to train.
-        together: pass cells of one system that run on an accelerator to `Tagger.fit_many` at once, which is faster on a
-            GPU. Their class trains together as many as it can.
+        traits: traits of a cell.
     """
-    if not together:
-        return each_alone(cells)
     found: dict[Any, list[Cell]] = {}
     for cell in cells:
-        company = (cell.system, cell.fraction, bool(cell.point))
-        found.setdefault(company if traits_of(cell.system, cell.point).accelerated else cell, []).append(cell)
+        shape = traits(cell).shape
+        company = (shape, cell.system.embedding, cell.fraction, bool(cell.point))
+        found.setdefault(cell if shape is None else company, []).append(cell)
     return list(found.values())
 
 

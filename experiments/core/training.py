@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import multiprocessing
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
-from dataclasses import dataclass, field
+from concurrent.futures import as_completed, wait
+from dataclasses import dataclass, field, replace
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from threading import Thread
@@ -16,12 +15,12 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI, Document, LabelledSentence, Span
-from crfdeid.errors import MissingExtraError, OptionConflictError
 from crfdeid.evaluation import EntityError, Predictions, find_errors, score_entities, summarise_errors
 from crfdeid.evaluation.evaluate import predict_spans, score_all
-from crfdeid.tagger import FitProgress, Tagger, Traits
+from crfdeid.tagger import FitProgress, Tagger
 from crfdeid.utils.folders import write_folder
-from crfdeid.utils.process import cores, keep_freed_memory, one_thread, processes
+from crfdeid.utils.process import processes
+from experiments.core.devices import CPU
 from experiments.core.systems import Cell
 from experiments.results.measurements import Row, error_rows, measure_rows, rows_in, score_rows
 
@@ -180,78 +179,26 @@ def strict_f1(tagger: Tagger, split: Split) -> float:
     return score_entities(split.documents, predict_spans(tagger, split), match="strict").micro.f1
 
 
-DEVICES = ("auto", "cpu", "gpu")
-CPU = "cpu"
-
-
-def choose_device(device: str, traits: Iterable[Traits]) -> str:
-    """Choose a device before JAX is first imported, for this process and its children.
-
-    Args:
-        device: one of `DEVICES`; "auto" takes a GPU where there is one.
-        traits: of the models to train. To determine them may import JAX, so pass an iterator: it is read after the
-            settings that JAX reads on import.
-
-    Returns:
-        "cpu", or the GPU's name.
-
-    Raises:
-        UsageError: "gpu" where there is none, or where no model could use it.
-    """
-    one_thread()
-    if device == "cpu":
-        os.environ["JAX_PLATFORMS"] = "cpu"
-        return CPU
-    if not any(model.accelerated for model in traits):
-        if device == "gpu":
-            raise OptionConflictError("--device gpu: none of these models runs on a GPU")
-        os.environ["JAX_PLATFORMS"] = "cpu"
-        return CPU
-    keep_freed_memory()  # before JAX starts its threads, which keep the heaps that they begin with
-    import jax  # noqa: PLC0415
-
-    if jax.default_backend() == "gpu":
-        return str(jax.devices()[0].device_kind)
-    if device == "gpu":
-        raise MissingExtraError("--device gpu: JAX finds no GPU here; install crfdeid[gpu], or leave --device out")
-    return CPU
-
-
-def choose_jobs(asked: int | None, cells: int, device: str) -> int:
-    """Number of cells trained at the same time: on a CPU one a core, on a GPU one.
-
-    Args:
-        asked: the user's number; None for the default.
-        cells: number of all cells.
-        device: from `choose_device`.
-
-    Raises:
-        UsageError: several at once on a GPU.
-    """
-    if device == CPU:
-        return min(asked or cores(), cells)
-    if asked not in (None, 1):
-        raise OptionConflictError(
-            f"--jobs {asked}: a GPU trains one group at a time; leave --jobs out, or give --device cpu"
-        )
-    return 1
-
-
 def run_cells(
     groups: Sequence[Sequence[Cell]],
     corpus: Corpus,
     plan: Plan,
     *,
     jobs: int = 1,
+    on_gpu: Sequence[Sequence[Cell]] = (),
+    gpu: str = CPU,
     on_progress: OnProgress | None = None,
 ) -> Iterator[Run]:
-    """Run of every cell, as soon as it is finished.
+    """Run of every cell, as soon as it is finished, with the name of its device in the record.
 
     Args:
-        groups: the cells; those of a group are trained together (`Prepared.groups`).
+        groups: cells to train on the CPU; those of a group are trained together (`experiments.core.devices.place`).
         corpus: the documents.
         plan: training and scoring of a group.
-        jobs: groups trained at the same time, each in its own process; 1 trains them one by one in this process.
+        jobs: groups trained at the same time, each in its own process; without a GPU, 1 trains them one by one in this
+            process.
+        on_gpu: groups to train on the GPU, one by one in this process, while others train the groups of the CPU.
+        gpu: name of the GPU that JAX uses in this process; `CPU` if there is none.
         on_progress: called in this process for each step of each cell's training.
 
     Raises:
@@ -259,21 +206,31 @@ def run_cells(
     """
     follow = on_progress or (lambda cell, progress: None)
     jobs = min(jobs, len(groups))
-    if jobs <= 1:  # none where all cells are stored
-        for group in groups:
-            yield from plan.fit(group, corpus, follow)
+    if not groups or (jobs == 1 and gpu == CPU):  # no groups where all cells are stored, or on the GPU
+        for group in [*groups, *on_gpu]:
+            yield from _on(gpu, plan.fit(group, corpus, follow))
         return
     queue: SimpleQueue[Any] = multiprocessing.get_context("spawn").SimpleQueue()
     listener = Thread(target=_listen, args=(queue, follow), daemon=True)
     listener.start()
     ended = "a training process was ended from outside; if memory ran out, give --jobs 1"
     with processes(jobs, _start_worker, corpus, plan, queue, ended=ended) as pool:
-        futures = [pool.submit(_run_in_worker, group) for group in groups]
-        for future in as_completed(futures):
-            yield from future.result()
+        waiting = {pool.submit(_run_in_worker, group) for group in groups}
+        for group in on_gpu:
+            yield from _on(gpu, plan.fit(group, corpus, follow))
+            done, waiting = wait(waiting, timeout=0)
+            for future in done:
+                yield from _on(CPU, future.result())
+        for future in as_completed(waiting):
+            yield from _on(CPU, future.result())
     # After an error the listener is left waiting, because an ended process may have held the queue's lock.
     queue.put(None)
     listener.join()
+
+
+def _on(device: str, runs: Iterable[Run]) -> Iterator[Run]:
+    for run in runs:
+        yield replace(run, record={**run.record, "device": device})
 
 
 def _listen(queue: SimpleQueue[Any], follow: OnProgress) -> None:

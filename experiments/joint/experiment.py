@@ -18,6 +18,7 @@ from crfdeid.evaluation.evaluate import decode_split, score_all
 from crfdeid.evaluation.significance import compare_systems
 from crfdeid.evaluation.tokens import memorised_phi_rate
 from crfdeid.tagger import LayeredTagger, Tagger, VocabularyProbe, require_layers
+from experiments.core.devices import choose_device
 from experiments.core.embeddings import RANDOM, OnStep, prepare_embeddings
 from experiments.core.experiment import (
     Evaluated,
@@ -34,7 +35,6 @@ from experiments.core.training import (
     OnProgress,
     Run,
     Trained,
-    choose_device,
     fit_cells,
     with_measurements,
 )

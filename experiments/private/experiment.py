@@ -14,6 +14,7 @@ from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import PHI
 from crfdeid.registry import model_settings
 from crfdeid.tagger import FitProgress
+from experiments.core.devices import choose_device
 from experiments.core.embeddings import Embeddings, OnStep, prepare_embeddings
 from experiments.core.experiment import (
     Evaluated,
@@ -27,7 +28,7 @@ from experiments.core.experiment import (
     read_corpus,
 )
 from experiments.core.systems import Cell
-from experiments.core.training import OnProgress, Run, Trained, choose_device, with_measurements
+from experiments.core.training import OnProgress, Run, Trained, with_measurements
 from experiments.core.training import evaluate as evaluate_tagger
 from experiments.private import learning
 from experiments.private.learning import PRIVATE_TAGGER, PROFILE, TAGGER, Learned, OnEpoch, Recipe, shared_out
@@ -151,6 +152,7 @@ def systems(settings: PrivateArguments, *, on_step: OnStep) -> Prepared[PrivateA
         plan=PrivatePlan(recipe, folder),
         device=device,
         full_settings=full_settings,
+        traits=lambda cell: TRAITS,
     )
 
 

@@ -80,6 +80,7 @@ RUN: Shape = {
     "fraction": float,
     "point": {str: Any},
     "learning_curve": [{"step": int, "loss": (float, None), "dev_f1": (float, None)}],
+    "device?": str,
 }
 RECORD: Shape = {**RUN, "measurements": [MEASUREMENT]}
 """A run with its measurements: the content of the file of a finished cell."""

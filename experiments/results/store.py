@@ -92,7 +92,7 @@ def assemble(
     return {
         **start,
         "environment": describe_environment(
-            device=prepared.device,
+            device=", ".join(dict.fromkeys(run.record.get("device", prepared.device) for run in runs)),
             jobs=jobs,
             corpus_seconds=prepared.corpus_seconds,
             total_seconds=seconds,
@@ -144,7 +144,7 @@ def describe_environment(*, device: str, jobs: int, corpus_seconds: float, total
     """The ``environment`` part of results.json, on which times and the last digits of scores depend.
 
     Args:
-        device: of the networks, in words.
+        device: of the trainings, in words.
         jobs: cells trained at the same time.
         corpus_seconds: duration of reading or generating the corpus.
         total_seconds: duration of the experiment.

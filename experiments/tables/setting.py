@@ -116,6 +116,16 @@ def vocabulary_table(view: View) -> Table:
     return Table("Out-of-vocabulary rates", cells, tuple(notes), pd.DataFrame(rows))
 
 
+def _devices(view: View) -> str:
+    """The device of all trainings, or the systems of each."""
+    found: dict[str, list[str]] = {}
+    for run in view["runs"]:
+        found.setdefault(run.get("device", view["environment"]["device"]), []).append(run["system"])
+    if len(found) == 1:
+        return next(iter(found))
+    return "; ".join(f"{device}: {', '.join(dict.fromkeys(names))}" for device, names in found.items())
+
+
 def time_table(view: View) -> Table:
     """Time by phase and system."""
     rows = select(view["measurements"], "time")
@@ -125,7 +135,7 @@ def time_table(view: View) -> Table:
     cells = pd.DataFrame({n: found.loc[m].map(f.format) for m, (n, f) in zip(measures, formats.items(), strict=True)}).T
     machine = view["environment"]
     notes = [
-        f"Device: {machine['device']}; {machine['jobs']} trained at the same time on {machine['cores']} cores.",
+        f"Device: {_devices(view)}; {machine['jobs']} trained at the same time on {machine['cores']} cores.",
         "Tagging includes what a model compiles when it first meets sentences of some length.",
         f"Reading the corpus took {machine['corpus_seconds']:.1f} s, everything {machine['total_seconds']:.1f} s.",
     ]

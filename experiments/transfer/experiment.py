@@ -32,6 +32,7 @@ from crfdeid.evaluation import (
 from crfdeid.evaluation.evaluate import predict_spans, score_all
 from crfdeid.evaluation.tokens import missed_tokens, token_types
 from crfdeid.tagger import Tagger
+from experiments.core.devices import choose_device
 from experiments.core.embeddings import RANDOM, OnStep
 from experiments.core.experiment import Evaluated, Prepared, Report, fit, models_folder, settings_by_system
 from experiments.core.systems import (
@@ -50,7 +51,6 @@ from experiments.core.training import (
     OnProgress,
     Run,
     Trained,
-    choose_device,
     fit_cells,
     strict_f1,
     with_measurements,

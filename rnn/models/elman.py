@@ -72,7 +72,7 @@ class WindowNetwork(nnx.Module):
 class WindowTagger(ReadsWords, NetworkTagger):
     """Tagger with a `WindowNetwork`; it is trained by one update a sentence, in all epochs."""
 
-    trains_together = True
+    trains_together = per_sentence = True
     settings: WindowSettings
 
     def blank_processor(self) -> WordProcessor:

@@ -6,6 +6,8 @@ gains little.
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -28,21 +30,40 @@ def fit_together(
     dev: Sequence[LabelledSentence],
     on_progress: OnProgressOfMany | None,
 ) -> None:
-    """Train taggers, those of equal settings and initial weights at once; see `rnn.tagger.NetworkTagger.fit_many`."""
+    """Train taggers, those of one start at once (`rnn.tagger.NetworkTagger.starts_from`), as many as memory holds."""
     groups: dict[Any, list[int]] = {}
     for i, tagger in enumerate(taggers):
         groups.setdefault(tagger.starts_from, []).append(i)
     for members in groups.values():
-        some, buckets = [taggers[i] for i in members], DeviceBatches()
-        processor, rows = some[0].prepare(train)
-        metric = some[0].dev_metric(processor, dev) if dev else None
-        begun = [
-            tagger.begin(processor, rows, metric, buckets, on_progress and partial(on_progress, i))
-            for i, tagger in zip(members, some, strict=True)
-        ]
-        trained = train_together([training for _, training in begun])
-        for tagger, (start, _), params in zip(some, begun, trained, strict=True):
-            tagger.learned = start._replace(params=params)
+        first, buckets = taggers[members[0]], DeviceBatches()
+        processor, rows = first.prepare(train)
+        metric = first.dev_metric(processor, dev) if dev else None
+        for part in _parts(members, most_at_once(first.initial(processor).params)):
+            begun = [
+                taggers[i].begin(processor, rows, metric, buckets, on_progress and partial(on_progress, i))
+                for i in part
+            ]
+            trained = train_together([training for _, training in begun])
+            for i, (start, _), params in zip(part, begun, trained, strict=True):
+                taggers[i].learned = start._replace(params=params)
+
+
+_COPIES = 8  # of the parameters: before, stacked, after, gradients, the best epoch's, and an optimiser's state
+
+
+def most_at_once(params: Params) -> int:
+    """Replicates with such parameters that the free memory of the device holds; any number on a CPU, at least 1."""
+    memory = jax.devices()[0].memory_stats()
+    if memory is None:
+        return sys.maxsize
+    each = _COPIES * sum(array.nbytes for array in jax.tree.leaves(params))
+    return max(1, (memory["bytes_limit"] - memory["bytes_in_use"]) // each)
+
+
+def _parts(members: Sequence[int], most: int) -> list[Sequence[int]]:
+    """Parts of about one size: each size is compiled once."""
+    size = math.ceil(len(members) / math.ceil(len(members) / most))
+    return [members[start : start + size] for start in range(0, len(members), size)]
 
 
 def train_together(trainings: Sequence[Training]) -> list[Params]:

@@ -17,7 +17,7 @@ from crfdeid.evaluation.evaluate import predict_spans, score_all
 from crfdeid.tagger import FitProgress
 from crfdeid.utils.folders import write_folder
 from experiments.compare.experiment import ComparePlan
-from experiments.core.systems import Cell, System, groups
+from experiments.core.systems import Cell, System
 from experiments.core.training import run_cells
 from rnn.embeddings import WordVectors
 from rnn.privacy.neighbours import Neighbours
@@ -182,9 +182,8 @@ def test_the_profile_and_the_settings_reach_the_model(
 
 def test_every_seed_of_a_group_is_trained_also_of_a_model_that_is_no_network(memory_model: Any, corpus: Corpus) -> None:
     cells = [Cell(MEMORY, seed) for seed in (3, 1, 2)]
-    (group,) = groups(cells, together=True)
     told: list[tuple[Cell, FitProgress]] = []
-    runs = ComparePlan().fit(group, corpus, lambda *step: told.append(step))
+    runs = ComparePlan().fit(cells, corpus, lambda *step: told.append(step))
     assert [run.cell for run in runs] == cells
     assert [cell for cell, _ in told] == [cell for cell in cells for _ in (1, 2)]
     assert all(len(run.record["learning_curve"]) == 2 for run in runs)

@@ -12,13 +12,14 @@ from experiments.core.systems import (
     Cell,
     System,
     Variant,
+    cell_traits,
     choose,
-    groups,
     make_ensemble,
     make_systems,
     make_tagger,
     make_variants,
     plain_cells,
+    same_shape,
     settle,
     sweep_cells,
 )
@@ -95,34 +96,45 @@ def test_what_was_chosen_replaces_the_settings() -> None:
     assert settled == [CRF, System("elman", "elman", "random", (("window", 9), ("lr", 0.1)))]
 
 
-def test_replicates_of_one_architecture_are_together_where_that_pays() -> None:
+def test_seeds_of_one_network_train_together() -> None:
     cells = plain_cells([CRF, ELMAN, JORDAN], [0, 1])
-    assert groups(cells, together=False) == [[cell] for cell in cells]
-    assert groups(cells, together=True) == [
+    assert same_shape(cells, cell_traits) == [
         [Cell(CRF, 0)],
         [Cell(ELMAN, 0), Cell(ELMAN, 1)],
         [Cell(JORDAN, 0), Cell(JORDAN, 1)],
     ]
 
 
-def test_all_points_of_a_sweep_of_one_network_are_given_to_its_class_at_once() -> None:
-    cells = sweep_cells([CRF, ELMAN, JORDAN], [0, 1], {"hidden": [5, 6], "c1": [0.1, 0.2]})
-    found = groups(cells, together=True)
-    assert [[cell.system for cell in group] for group in found] == [[CRF], [CRF], [ELMAN] * 4, [JORDAN] * 4]
-    assert [cell for group in found for cell in group] == cells
+def test_points_of_a_sweep_train_together_if_they_differ_in_numbers_that_a_step_reads() -> None:
+    grid = {"lr": [0.1, 0.2], "max_norm": [1.0, None], "hidden": [5, 6], "c1": [0.1]}
+    found = same_shape(sweep_cells([CRF, ELMAN, JORDAN], [0, 1], grid), cell_traits)
+    assert [len(group) for group in found] == [1, 8, 8, 8, 8]
+    assert all(len({(cell.system, dict(cell.point).get("hidden")) for cell in group}) == 1 for group in found)
+
+
+def test_variants_train_together_unless_their_networks_or_vectors_differ() -> None:
+    slow, wide = Variant("slow", "elman", (("lr", 0.01),)), Variant("wide", "elman", (("window", 13),))
+    systems = make_variants([Variant("elman", "elman"), slow, wide], ["random", "cbow"], {})
+    found = same_shape(plain_cells(systems, [0]), cell_traits)
+    assert [[cell.system.name for cell in group] for group in found] == [
+        ["elman-random", "slow-random"],
+        ["elman-cbow", "slow-cbow"],
+        ["wide-random"],
+        ["wide-cbow"],
+    ]
+
+
+def test_a_model_made_of_a_network_is_trained_alone() -> None:
+    cells = plain_cells([ELMAN, System("hybrid", "hybrid", None, (("member", "elman"),))], [0, 1])
+    assert same_shape(cells, cell_traits) == [cells[::2], [cells[1]], [cells[3]]]
 
 
 def test_what_learns_from_other_documents_is_never_trained_in_one_go() -> None:
-    found = groups(plain_cells([ELMAN], [0, 1], [0.5]), together=True)
+    found = same_shape(plain_cells([ELMAN], [0, 1], [0.5]), cell_traits)
     assert [[(cell.fraction, cell.seed) for cell in group] for group in found] == [
         [(1.0, 0), (1.0, 1)],
         [(0.5, 0), (0.5, 1)],
     ]
-
-
-def test_a_model_made_of_a_network_is_a_network_to_the_accelerator() -> None:
-    hybrid = System("hybrid", "hybrid", None, (("member", "elman"),))
-    assert groups(plain_cells([hybrid], [0, 1]), together=True) == [[Cell(hybrid, 0), Cell(hybrid, 1)]]
 
 
 def test_an_ensemble_hands_settings_on_to_its_members():

@@ -12,6 +12,7 @@ import pandas as pd
 
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI
+from experiments.core.devices import choose_device
 from experiments.core.embeddings import OnStep
 from experiments.core.experiment import (
     Evaluated,
@@ -27,7 +28,7 @@ from experiments.core.experiment import (
 from experiments.core.options import counts, option, phi_models
 from experiments.core.settings import CommonSettings, CorpusSettings, check_work, options_of, settings_of
 from experiments.core.systems import Cell, System, make_tagger, plain_cells, traits_of
-from experiments.core.training import OnProgress, Run, choose_device, fit_cells
+from experiments.core.training import OnProgress, Run, fit_cells
 from experiments.core.training import evaluate as evaluate_tagger
 from experiments.plots import comparison_plots
 from experiments.results.measurements import OVERALL

@@ -4,6 +4,7 @@ import dataclasses
 import subprocess
 import sys
 
+import jax
 import numpy as np
 import optax
 import pytest
@@ -207,6 +208,37 @@ def test_taggers_with_equal_settings_share_steps(monkeypatch):
     each = [(small, 0), (dataclasses.replace(small, hidden=9), 0), (small, 1), (small, 2)]
     ElmanTagger.fit_many([ElmanTagger(one, seed=seed) for one, seed in each], TRAIN, [])
     assert set(sizes) == {3, 1}
+
+
+def test_taggers_that_differ_in_numbers_which_a_step_reads_share_steps(monkeypatch):
+    sizes = steps_together(monkeypatch)
+    small = ElmanSettings(**{**SMALL, "epochs": 1})
+    changes = ({}, {"lr": 0.02}, {"max_norm": None}, {"word_dropout": 0.0}, {"embedding_range": 0.1}, {"final_lr": 1.0})
+    each = [dataclasses.replace(small, **change) for change in changes]
+    alone, together = [ElmanTagger(one) for one in each], [ElmanTagger(one) for one in each]
+    ElmanTagger.fit_many(together, TRAIN, [])
+    assert set(sizes) == {len(each)}
+    for one, other in zip(alone, together, strict=True):
+        one.fit(TRAIN, [])
+        same_tagger(one, other)
+
+
+class SmallDevice:
+    """Device whose free memory holds two replicates of small networks."""
+
+    def memory_stats(self):
+        """Like those of a GPU."""
+        small = ElmanTagger(ElmanSettings(**SMALL))
+        bytes_of_one = sum(array.nbytes for array in small.initial(small.prepare(TRAIN)[0]).params.values())
+        return {"bytes_limit": 30 * bytes_of_one, "bytes_in_use": 10 * bytes_of_one}
+
+
+def test_replicates_that_do_not_fit_into_memory_train_in_parts_of_about_one_size(monkeypatch):
+    sizes = steps_together(monkeypatch)
+    monkeypatch.setattr(jax, "devices", lambda: [SmallDevice()])
+    taggers = [ElmanTagger(ElmanSettings(**{**SMALL, "epochs": 1}), seed=seed) for seed in range(5)]
+    ElmanTagger.fit_many(taggers, TRAIN, [])
+    assert set(sizes) == {1, 2} and all(tagger.learned for tagger in taggers)
 
 
 def test_a_model_that_does_not_train_together_is_trained_one_by_one(monkeypatch):
