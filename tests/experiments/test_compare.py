@@ -81,7 +81,7 @@ def check_counts(counts: dict[str, Any]) -> None:
 
 
 def check_run(run: dict[str, Any], rows: list[dict[str, Any]], corpus: dict[str, Any]) -> None:
-    assert list(run) == ["system", "seed", "fraction", "point", "learning_curve"]
+    assert list(run) == ["system", "seed", "fraction", "point", "learning_curve", "device"]
     times = values_of(rows, "time")
     assert list(times) == [("Overall", name) for name in ("fit_seconds", "predict_seconds", "tokens_per_second")]
     assert all(isfinite(value) and value > 0 for value in times.values())
@@ -539,6 +539,37 @@ def test_every_model_gives_the_same_results_one_by_one_and_side_by_side(
     for model in CORE.models.values():
         first, second = (sorted((folder / "models" / model / "0").iterdir()) for folder in folders.values())
         assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+class FakeGpu:
+    """Device with the name of a GPU; what is trained on it is trained on the CPU."""
+
+    device_kind = "Invented GPU 9000"
+
+    def memory_stats(self) -> None:
+        """As of the CPU."""
+
+
+def test_on_a_machine_with_a_gpu_each_system_has_the_faster_device(
+    one_length_folder: Path, tmp_path: Path, memory_model: Any, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    argv = ["--epochs", "2", "--hidden", "10", *corpus_options(one_length_folder)]
+    assert main(["--models", "elman", *argv, "--device", "cpu", "--output", str(tmp_path / "cpu")]) == 0
+    monkeypatch.delenv("JAX_PLATFORMS")
+    monkeypatch.setattr("jax.default_backend", lambda: "gpu")
+    monkeypatch.setattr("jax.devices", lambda: [FakeGpu()])
+    assert main(["--models", "memory,crf,elman", *argv, "--output", str(tmp_path / "both")]) == 0
+    alone, both = read_results(tmp_path / "cpu"), read_results(tmp_path / "both")
+    devices = {run["system"]: run["device"] for run in both["runs"]}
+    assert devices == {"memory": "Invented GPU 9000", "crf": "cpu", "elman": "cpu"}
+    assert "Device: Invented GPU 9000: memory; cpu: crf, elman; " in capsys.readouterr().out
+    ours = {
+        name: [run for run in found["runs"] if run["system"] == "elman"] for name, found in (("a", alone), ("b", both))
+    }
+    assert ours["a"] == ours["b"]
+    assert main(["--models", "memory,elman", *argv, "--device", "gpu", "--output", str(tmp_path / "gpu")]) == 0
+    assert {run["device"] for run in read_results(tmp_path / "gpu")["runs"]} == {"Invented GPU 9000"}
 
 
 @pytest.mark.slow
