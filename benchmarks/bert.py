@@ -43,6 +43,7 @@ import jax
 import numpy as np
 from common import keep_to_cores, take_turns
 from tabulate import tabulate
+from training import tagger_epoch
 
 from crfdeid.bio import encode
 from crfdeid.corpora import read_corpus
@@ -55,8 +56,6 @@ from rnn.batching import Row
 from rnn.models.bert import BertTagger
 from rnn.pretrained.hub import small_encoder
 from rnn.pretrained.subwords import NOT_COUNTED, PIECES
-from rnn.training.loop import start_training, train
-from rnn.training.schedules import early_stopping
 
 CORES = int(os.environ["PJRT_NPROC"])
 BATCH = 32  # windows that PyTorch reads at once: 16 and 64 are no faster
@@ -129,20 +128,6 @@ class TorchTagger(BertTagger):
         return epoch
 
 
-def make_epoch(tagger: BertTagger, rows: Sequence[Row]) -> Callable[[], None]:
-    """What trains our network for one epoch at a call."""
-    processor, structure, params = tagger.initial(tagger.learned.processor)
-    phase = next(tagger.schedule(processor, rows))
-
-    def epoch() -> None:
-        nonlocal params
-        schedule = early_stopping(lambda _: phase, epochs=1, patience=None)
-        params = train(start_training(structure, params, schedule, seed=0, epochs=1))
-        jax.block_until_ready(params)
-
-    return epoch
-
-
 def new_taggers(sentences: Sequence[LabelledSentence]) -> tuple[BertTagger, TorchTagger]:
     """Ours and PyTorch's, of the same weights; neither has learned anything."""
     ours = BertTagger()
@@ -182,7 +167,7 @@ def main() -> None:
     texts = [document.text for document in documents]
     tasks = {
         "raw text to redacted text": (partial(redact_all, theirs, texts), partial(redact_all, ours, texts)),
-        "updates": (theirs.make_epoch(rows), make_epoch(ours, rows)),
+        "updates": (theirs.make_epoch(rows), tagger_epoch([ours], ours.learned.processor, rows)),
     }
     clock = time.process_time if CORES == 1 else time.perf_counter
     lines = []

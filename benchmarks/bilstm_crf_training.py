@@ -32,58 +32,19 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
-import numpy as np
 import torch
 from common import keep_to_cores, take_turns
 from tabulate import tabulate
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from training import draw_sentences, tagger_epoch
 
 from crfdeid.bio import encode
 from crfdeid.corpora import read_corpus
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.label_schemes import SEVEN
-from features.tokens import Sentence
 from rnn.batching import Batch, Row, make_batch, make_buckets
 from rnn.inputs import CASINGS, TokenProcessor
 from rnn.models.bilstm_crf import BilstmCrfSettings, BilstmCrfTagger
-from rnn.training.loop import start_training, train
-from rnn.training.schedules import early_stopping
-
-WORDS, MEDIAN, SPREAD, LONGEST = 20_000, 11, 0.9, 432
-TAGS = ("O", *(f"{mark}-{label}" for label in SEVEN for mark in "BI"))
-
-
-def draw_sentences(count: int, seed: int) -> tuple[list[LabelledSentence], list[LabelledSentence]]:
-    """Sentences to train on, and one that holds every word and every tag there is."""
-    random = np.random.default_rng(seed)
-    letters = np.array(list("aaabcdeeefghiiijklmnooopqrstuuuvwxyz0123456789"))
-    sizes = np.minimum(1 + random.poisson(3.5, WORDS), 20)
-    words = [
-        "".join(random.choice(letters, size)).capitalize() if i % 4 == 0 else "".join(random.choice(letters, size))
-        for i, size in enumerate(sizes)
-    ]
-    lengths = np.clip(np.rint(MEDIAN * np.exp(SPREAD * random.standard_normal(count))), 1, LONGEST).astype(int)
-
-    def sentence(ids: np.ndarray, tags: np.ndarray) -> LabelledSentence:
-        return LabelledSentence(Sentence.from_words([words[i] for i in ids]), tuple(TAGS[k] for k in tags))
-
-    drawn = [sentence(random.zipf(1.3, n) % WORDS, random.integers(0, len(TAGS), n)) for n in lengths]
-    return drawn, [sentence(np.arange(WORDS), np.arange(WORDS) % len(TAGS))]
-
-
-def make_epoch(tagger: BilstmCrfTagger, processor: TokenProcessor, rows: Sequence[Row]) -> Callable[[], None]:
-    """What trains our network for one epoch at a call."""
-    _, structure, params = tagger.initial(processor)
-    phase = next(tagger.schedule(processor, rows))
-
-    def epoch() -> None:
-        nonlocal params
-        schedule = early_stopping(lambda _: phase, epochs=1, patience=None)
-        params = train(start_training(structure, params, schedule, seed=0, epochs=1))
-        jax.block_until_ready(params)
-
-    return epoch
 
 
 class TorchBilstmCrf(nn.Module):
@@ -130,7 +91,7 @@ class TorchBilstmCrf(nn.Module):
 
     def negative_log_likelihood(self, scores: torch.Tensor, tags: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """That of a linear-chain CRF: emissions [B, T, K] -> the mean over the batch."""
-        real = torch.arange(tags.shape[1])[None] < lengths[:, None]  # [B, T]
+        real = torch.arange(tags.shape[1])[None] < lengths[:, None].to(tags.device)  # [B, T]
         total = scores[:, 0]
         for t in range(1, tags.shape[1]):
             longer = torch.logsumexp(total[:, :, None] + self.transitions, dim=1) + scores[:, t]
@@ -163,7 +124,11 @@ def tensors(rows: Sequence[Row]) -> tuple[dict[str, torch.Tensor], torch.Tensor,
     """Inputs, tags and lengths of a batch, the longest sentence first."""
     batch: Batch = make_batch(rows, length=rows[0].length)
     inputs = {name: torch.tensor(array, dtype=torch.long) for name, array in batch.inputs.items()}
-    return inputs, torch.tensor(batch.targets[PHI], dtype=torch.long), torch.tensor(batch.lengths, dtype=torch.long)
+    return (
+        inputs,
+        torch.tensor(batch.targets[PHI], dtype=torch.long),
+        torch.tensor(batch.lengths, dtype=torch.long, device="cpu"),
+    )
 
 
 def measure(
@@ -175,7 +140,7 @@ def measure(
     rows = processor.rows([item.sentence for item in drawn], drawn)
     updates = next(tagger.schedule(processor, rows)).updates
     shapes = len(make_buckets(rows, buckets=updates.buckets, cost=updates.bucket_cost))
-    torch_epoch, epoch = make_torch_epoch(settings, processor, rows), make_epoch(tagger, processor, rows)
+    torch_epoch, epoch = make_torch_epoch(settings, processor, rows), tagger_epoch([tagger], processor, rows)
     theirs, ours = take_turns({"theirs": torch_epoch, "ours": epoch}, rounds).values()
     return theirs.median, ours.median, ours.first - ours.median, shapes
 

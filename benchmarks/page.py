@@ -77,16 +77,21 @@ def with_table(readme: str, results: Mapping[str, Mapping[str, Any]]) -> str:
         ]
         for name, cells in found.items()
     ]
-    readme = _between(readme, _BEGIN, _END, _markdown(["", *models, "published"], rows))
+    readme = between(readme, _BEGIN, _END, markdown(["", *models, "published"], rows))
     example = found.get("synthetic")
-    return readme if example is None else _between(readme, _EXAMPLE, _END_OF_EXAMPLE, _example(example))
+    return readme if example is None else between(readme, _EXAMPLE, _END_OF_EXAMPLE, _example(example))
 
 
-def _between(readme: str, begin: str, end: str, table: str) -> str:
+def between(readme: str, begin: str, end: str, table: str) -> str:
+    """The text with a table between two marks.
+
+    Raises:
+        ValueError: a mark is missing.
+    """
     before, _, rest = readme.partition(begin)
     _, mark, after = rest.partition(end)
     if not mark:
-        raise ValueError(f"the README needs the lines {begin} and {end} around its table")
+        raise ValueError(f"the page needs the lines {begin} and {end} around its table")
     return f"{before}{begin}\n{table}\n{end}{after}"
 
 
@@ -99,7 +104,7 @@ def _example(by_model: Mapping[str, _Cells]) -> str:
     of_rows["Macro average"] = [own["macro"] for own in scores.values()]
     types = in_order({label for own in scores.values() for label in own["by_type"]})
     of_rows = {label: [own["by_type"][label] for own in scores.values()] for label in types} | of_rows
-    return _markdown(
+    return markdown(
         head,
         (
             [name, *(f"{100 * one[measure]:.2f}" for one in row for measure in measures.values())]
@@ -129,7 +134,7 @@ def _corpus(name: str, result: Mapping[str, Any], published: _Cells) -> Iterator
         used = [0, *(i for i in range(1, len(columns) + 1) if any(row[i] for row in kept))]
         head = ["", *columns]
         if kept:
-            yield f"**{title}**\n\n{_markdown([head[i] for i in used], [[row[i] for i in used] for row in kept])}"
+            yield f"**{title}**\n\n{markdown([head[i] for i in used], [[row[i] for i in used] for row in kept])}"
     yield from _significance(result)
     for cell in result["cells"]:
         if "failed" in cell:
@@ -137,7 +142,7 @@ def _corpus(name: str, result: Mapping[str, Any], published: _Cells) -> Iterator
     if published:
         rows = [[row["system"], row["figure"], row["source"], row["compared"]] for row in published]
         head = ["system", "figure, %", "source", "to be compared with ours?"]
-        yield f"### Published results on {name}\n\n{_markdown(head, rows)}"
+        yield f"### Published results on {name}\n\n{markdown(head, rows)}"
 
 
 def _significance(result: Mapping[str, Any]) -> Iterator[str]:
@@ -236,7 +241,8 @@ def _proportion(cells: _Cells, score: str) -> str:
     return _number((found["count"] / max(found["total"], 1) for found in _over(cells, "tab", score)), factor=100)
 
 
-def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
     return "".join("| " + " | ".join(row) + " |\n" for row in (head, ["---"] * len(head), *rows))
 
 

@@ -22,8 +22,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import torch
 from common import keep_to_cores, take_turns
-from replicates import DROPOUT, RATE, Sentences, add_sizes, draw_sentences, make_epoch
 from tabulate import tabulate
+from training import DROPOUT, RATE, Sentences, add_sizes, draw_ids, elman_epoch
 
 
 def pytorch(args: argparse.Namespace, words: Sentences, tags: Sentences) -> Callable[[], None]:
@@ -66,8 +66,8 @@ def main() -> None:
     add_sizes(parser, dim=300)
     args = parser.parse_args()
     keep_to_cores(1)
-    words, tags = draw_sentences(args)
-    contestants = {"PyTorch, eager": pytorch(args, words, tags), "crfdeid": make_epoch(args, words, tags)}
+    words, tags = draw_ids(args)
+    contestants = {"PyTorch, eager": pytorch(args, words, tags), "crfdeid": elman_epoch(args, words, tags)}
     median = {name: seconds.median for name, seconds in take_turns(contestants, args.rounds).items()}
     tokens = sum(map(len, words))
     rows = [

@@ -5,9 +5,10 @@
     python benchmarks/run.py --check
 
 corpora.toml lists the corpora; what is not in ``--corpora`` is left out. Each model and seed is measured by
-`measure.py` in a process of its own, one at a time. What is measured is kept in ``--work``, so that the command may be
-interrupted and given again; measurements of another commit are made anew. ``--check`` measures nothing, and fails if
-the page or the README's table is not what the results give.
+`measure.py` in a process of its own, one at a time. The results of `gpu.py`, as gpu.json among the others, give the
+tables of results/networks.md and the times in experiments/core. What is measured is kept in ``--work``, so that the
+command may be interrupted and given again; measurements of another commit are made anew. ``--check`` measures nothing,
+and fails if the page or the README's table is not what the results give.
 """
 
 from __future__ import annotations
@@ -26,12 +27,15 @@ from typing import Any
 
 import numpy as np
 from common import make_parser
+from gpu_page import measured_devices, with_gpu
 from page import PAGE, README, render_page, with_table
 
 from crfdeid.evaluation.significance import compare_counts
 from crfdeid.registry import tagger_class
+from experiments.core.devices import MEASURED
 
 HERE = Path(__file__).parent
+NETWORKS = HERE / "results" / "networks.md"
 PATHS = ("train", "dev", "test", "concepts")
 MODELS = ("rules", "crf", "hybrid", "elman", "jordan", "bilstm-crf")
 PRESIDIO = "presidio"
@@ -132,8 +136,7 @@ def provenance(command: str) -> dict[str, Any]:
 
 def run_corpus(name: str, table: Mapping[str, Any], args: argparse.Namespace) -> None:
     """Measure all models on a corpus and write its results file."""
-    changed = _git("status", "--porcelain", "--", "*.py", "*.toml")
-    commit = _git("rev-parse", "--short=8", "HEAD") + ("-changed" if changed else "")
+    commit = commit_of_code()
     cells = [
         measured(args.work / name / f"{model}-{seed}.json", table, model, seed, commit)
         for model in models_for(table, args.models)
@@ -145,6 +148,12 @@ def run_corpus(name: str, table: Mapping[str, Any], args: argparse.Namespace) ->
     command = " ".join([*words, f"--seeds {args.seeds}"])
     text = json.dumps(provenance(command) | results_of(table, cells), indent=1)
     (args.results / f"{name}.json").write_text(text + "\n")
+
+
+def commit_of_code() -> str:
+    """Short hash of the commit, marked if the code has changes."""
+    changed = _git("status", "--porcelain", "--", "*.py", "*.toml")
+    return _git("rev-parse", "--short=8", "HEAD") + ("-changed" if changed else "")
 
 
 def _git(*command: str) -> str:
@@ -173,7 +182,10 @@ def main() -> None:
         for name in found if args.only is None else args.only:
             run_corpus(name, found[name], args)
     results = {path.stem: json.loads(path.read_text()) for path in sorted(args.results.glob("*.json"))}
+    gpu = results.pop("gpu", None)  # of gpu.py
     written = {PAGE: render_page(results), README: with_table(README.read_text(), results)}
+    if gpu is not None:
+        written |= {NETWORKS: with_gpu(NETWORKS.read_text(), gpu), MEASURED: measured_devices(gpu)}
     stale = [path.name for path, text in written.items() if not path.exists() or path.read_text() != text]
     if args.check:
         sys.exit(f"out of date, run benchmarks/run.py: {', '.join(stale)}" if stale else 0)

@@ -31,6 +31,8 @@ Letters of shapes, in comments and docstrings throughout:
 The names below are imported on first use, so that a command of this package can report that JAX is not installed.
 """
 
+import os
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -51,6 +53,12 @@ __all__ = [
     "JordanTagger",
     "Vocabulary",
 ]
+
+_FIXED_ORDER = "xla_gpu_deterministic_ops"
+_FLAGS = os.environ.get("XLA_FLAGS", "")
+if _FIXED_ORDER not in _FLAGS and any(map(find_spec, ("jax_cuda12_plugin", "jax_cuda13_plugin"))):
+    # XLA reads it at the first computation: sums in a fixed order, so that one seed gives one network on a GPU too.
+    os.environ["XLA_FLAGS"] = f"{_FLAGS} --{_FIXED_ORDER}=true".strip()
 
 _MODULES = {
     "rnn.models.bilstm_crf": ("BilstmCrf", "BilstmCrfSettings", "BilstmCrfTagger"),
