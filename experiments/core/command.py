@@ -163,11 +163,18 @@ def _train(prepared: Prepared[Any, Any], store: Store | None, jobs: int, cells: 
     runs = {run.cell: run for run in store.finished(cells)} if store is not None else {}
     left = [cell for cell in cells if cell not in runs]
     placed = prepared.placed(left)
-    how = {"jobs": jobs, "on_gpu": placed.on_gpu, "gpu": prepared.device}
     with Bars(len(cells)) as bars:
         for cell in runs:
             bars.done(cell)
-        for run in run_cells(placed.on_cpu, prepared.corpus, prepared.plan, on_progress=bars.step, **how):
+        for run in run_cells(
+            placed.on_cpu,
+            prepared.corpus,
+            prepared.plan,
+            jobs=jobs,
+            on_gpu=placed.on_gpu,
+            gpu=prepared.device,
+            on_progress=bars.step,
+        ):
             bars.done(run.cell)
             runs[run.cell] = run
             if store is not None:

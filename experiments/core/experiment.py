@@ -166,9 +166,14 @@ class Prepared(Generic[_Settings, _Plan]):
 
     def placed(self, cells: Sequence[Cell]) -> Placed:
         """Cells in groups to train together, by device."""
-        forced = self.settings.device == "gpu"
-        how = {"gpu": self.device, "forced": forced, "sentences": self._sentences_read, "group": self.group}
-        return place(cells, self.traits, **how)
+        return place(
+            cells,
+            self.traits,
+            gpu=self.device,
+            forced=self.settings.device == "gpu",
+            sentences=self._sentences_read,
+            group=self.group,
+        )
 
     def _sentences_read(self, cell: Cell) -> int:
         settings = {**self.full_settings.get(cell.system.name, {}), **dict(cell.point)}
