@@ -1,7 +1,7 @@
 """Training of several replicates at once: `jax.vmap` around the compiled step of their trainings.
 
 An update of one sentence is too small to fill an accelerator, so there N replicates take little longer than one; a CPU
-gains little.
+gains little. A single replicate runs by the plain step.
 """
 
 from __future__ import annotations
