@@ -41,7 +41,7 @@ MODELS = ("rules", "crf", "hybrid", "elman", "jordan", "bilstm-crf")
 PRESIDIO = "presidio"
 ENGLISH_MODELS = ("bert", PRESIDIO)  # the encoder that `rnn.fetch_encoder` downloads is English
 JOINT_MODELS = ("pipeline", "multitask", "stacked")
-_LIBRARIES = ("crfdeid", "numpy", "python-crfsuite", "jax", "flax", "optax", "Faker", "presidio-analyzer")
+_LIBRARIES = ("crfdeid", "numpy", "sklearn-crfsuite", "jax", "flax", "optax", "Faker", "presidio-analyzer")
 
 
 def corpora(folder: Path | None) -> dict[str, dict[str, Any]]:

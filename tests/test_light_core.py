@@ -22,8 +22,6 @@ EXTRAS = (
     "starlette",
     "uvicorn",
     "cryptography",
-    "sklearn",
-    "sklearn_crfsuite",
     "safetensors",
     "tokenizers",
     "nltk",

@@ -48,7 +48,7 @@ from features.tokens import Sentence
 
 # Incremented when feature strings or files change: a model must not see features that it was not trained on.
 _FORMAT_VERSION = 5
-_FILES = ModelFiles("crf", _FORMAT_VERSION, "weights.npz", ("python-crfsuite", "numpy"))
+_FILES = ModelFiles("crf", _FORMAT_VERSION, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
 _WORD_HEADS = tuple(f"{kind}[{place}]=" for kind in ("w", "lower") for place in range(-3, 4))  # of `ContextWords`
 # Sentences whose features are in memory together. The number decides the last digit of a marginal, by the order of the
 # sums in a matrix product, and thresholds of saved models depend on it.

@@ -9,10 +9,11 @@ parsed; a saved model holds plain arrays. All numbers are little-endian. A heade
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,14 +113,23 @@ def train_weights(
     Raises:
         DataError: the temporary folder has no room for CRFsuite's file.
     """
-    trainer = _trainer(settings, on_progress)
-    # A generator: only a few sentences at a time are strings, the others are CRFsuite's integers.
-    rows = _rows(labelled, features, settings.min_documents)
-    for item, own in zip(labelled, rows, strict=True):
-        for at in item.certain():  # a sentence, or the parts of it between its tokens in doubt
-            trainer.append(own[at.start : at.stop], item.tags[at.start : at.stop])
+    from sklearn_crfsuite import CRF  # noqa: PLC0415  Imports scikit-learn, which only training needs.
+
+    options = dataclasses.asdict(settings)
+    for name in ("features", "pos", "min_documents", "min_weight", "language"):
+        del options[name]
     with _temporary_file() as (file, name):
-        trainer.train(name)
+        crf = CRF(
+            algorithm="lbfgs",
+            model_filename=name,
+            trainer_cls=_trainer(settings.max_iterations, on_progress),
+            **options,
+        )
+        # A generator: only a few sentences at a time are strings, the others are CRFsuite's integers.
+        rows = _rows(labelled, features, settings.min_documents)
+        crf.fit(
+            _stretches(rows, labelled), (item.tags[at.start : at.stop] for item in labelled for at in item.certain())
+        )
         file.seek(0)
         try:
             weights = read_crfsuite_model(file.read())
@@ -145,6 +155,13 @@ def _temporary_file() -> Iterator[tuple[IO[bytes], str]]:
             path.touch()
             with path.open("rb") as file:
                 yield file, str(path)
+
+
+def _stretches(rows: Iterable[Any], labelled: Sequence[LabelledSentence]) -> Iterator[Any]:
+    """The rows of each sentence, as one sequence, or as several between its tokens in doubt."""
+    for item, own in zip(labelled, rows, strict=True):
+        for at in item.certain():
+            yield own[at.start : at.stop]
 
 
 def _rows(labelled: Sequence[LabelledSentence], features: Extractor, least: int) -> Iterator[Any]:
@@ -180,23 +197,17 @@ def _weighted(row: Sequence[str]) -> dict[str, int]:
     return weights
 
 
-def _trainer(settings: CrfSettings, on_progress: OnProgress | None) -> Any:
-    """CRFsuite's trainer, which reports each iteration."""
+def _trainer(total: int, on_progress: OnProgress | None) -> type[Any]:
+    """CRFsuite's trainer class, reporting each iteration."""
     import pycrfsuite  # noqa: PLC0415
 
     class Trainer(pycrfsuite.Trainer):
         def message(self, message: str) -> None:
             event = self.logparser.feed(message)
             if on_progress is not None and event == "iteration":
-                on_progress(FitProgress(step=self.logparser.last_iteration["num"], total=settings.max_iterations))
+                on_progress(FitProgress(step=self.logparser.last_iteration["num"], total=total))
 
-    options = {
-        "feature.minfreq": settings.min_freq,
-        "feature.possible_states": settings.all_possible_states,
-        "feature.possible_transitions": settings.all_possible_transitions,
-        **{name: getattr(settings, name) for name in ("c1", "c2", "max_iterations", "num_memories")},
-    }
-    return Trainer(algorithm="lbfgs", params=options)
+    return Trainer
 
 
 class CrfWeights(NamedTuple):

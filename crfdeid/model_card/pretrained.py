@@ -45,7 +45,7 @@ _SHIPPED = Path(__file__).parents[1] / "models"
 """Folder of the models that `experiments.builtin` made."""
 _NOT_VALIDATED = "has not been validated on real notes: expect it to miss PHI"
 # Libraries of its corpus and its training, on which the model depends as on this package's own files.
-_LIBRARIES = ("Faker", "numpy", "python-crfsuite", "python-stdnum", "regex", "scipy")
+_LIBRARIES = ("Faker", "numpy", "python-crfsuite", "python-stdnum", "regex", "scipy", "sklearn-crfsuite")
 _PACKAGES = ("crfdeid", "features")
 _BASE_MODEL = "hybrid"
 _SETTINGS: dict[str, Any] = {"max_iterations": 60, "keep_untried": True}

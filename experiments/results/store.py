@@ -55,7 +55,7 @@ from experiments.results.measurements import table_of, to_csv
 from experiments.results.schema import RECORD, SCHEMA, damage
 
 _PACKAGES = """
-    crfdeid numpy python-crfsuite nltk textblob jax jaxlib flax optax gensim Faker
+    crfdeid numpy python-crfsuite sklearn-crfsuite nltk textblob jax jaxlib flax optax gensim Faker
 """.split()  # noqa: SIM905
 
 
