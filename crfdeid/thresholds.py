@@ -248,13 +248,18 @@ def thresholds_problem(thresholds: Mapping[str, Any]) -> str | None:
     return "thresholds.dev finds not all PHI" if thresholds["dev"]["missed"][-1] else None
 
 
-def chosen_sensitivity(card: Mapping[str, Any] | None, asked: Sensitivity) -> float | None:
-    """The sensitivity that is asked for, or the default of the model; None for the most probable tags.
+def chosen_sensitivity(
+    card: Mapping[str, Any] | None, asked: Sensitivity, max_leak_rate: float | None = None
+) -> float | None:
+    """The sensitivity that is asked for, or the model's default; None for the most probable tags, or a leak rate.
 
     Args:
         card: the model's, from `crfdeid.model_card.card.read_card`. Built-in models have a default.
         asked: a fraction, "none", or None for the default.
+        max_leak_rate: a leak rate that is asked for in its place.
     """
+    if max_leak_rate is not None:
+        return None
     if asked is None:
         return None if card is None else card.get("sensitivity")
     return None if asked == MOST_PROBABLE else cast("float", asked)

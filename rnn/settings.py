@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,11 +23,6 @@ TAGGING_LOSSES = ("sum", "mean")
 
 STEP_ARGUMENTS = ("epochs", "lr", "final_lr", "max_norm", "word_dropout", "embedding_range", "init_range")
 """Settings that change no compiled step and no row of the training sentences, but numbers that a step reads."""
-
-
-def compiled_settings(settings: Any) -> tuple[tuple[str, Any], ...]:
-    """The other settings by name: equal for networks that train by one compiled step."""
-    return tuple((one.name, getattr(settings, one.name)) for one in fields(settings) if one.name not in STEP_ARGUMENTS)
 
 
 @dataclass(frozen=True, kw_only=True)

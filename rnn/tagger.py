@@ -24,7 +24,7 @@ from rnn.decode import best_tags, iob_constraints, posteriors, run_batches
 from rnn.interfaces import DevMetric, Network, Processor
 from rnn.network import Structure, TrainedModel, with_tables
 from rnn.saving import SavedTagger, require_known_tags
-from rnn.settings import WordSettings, compiled_settings
+from rnn.settings import STEP_ARGUMENTS, WordSettings
 from rnn.training.loop import Dev, DeviceBatches, Training, copied, start_training, train
 from rnn.training.schedules import Schedule
 
@@ -38,11 +38,9 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
     Attributes:
         model: name in `crfdeid.registry.MODELS`.
         settings_class: dataclass of the settings; it has ``decoding`` and ``epochs``.
-        version: incremented where the network computes other scores from the same weights and inputs; a saved model of
-            another version is refused.
+        version: incremented where the network computes other scores; a saved model of another version is refused.
         words_are: confidentiality of the unhashed words in its files, `crfdeid.serialization.READABLE` or ``PUBLIC``.
-        trains_together: whether `fit_many` trains taggers at once that differ in the seed and in
-            `rnn.settings.STEP_ARGUMENTS` alone: an update that is too small to fill an accelerator gains by that.
+        trains_together: whether `fit_many` trains taggers of one `Traits.shape` at once: small updates gain by that.
         per_sentence: see `crfdeid.tagger.Traits`.
         order: seed of the order of batches of different lengths: replicates that are trained at once share it.
 
@@ -77,15 +75,9 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
     def traits(cls, settings: Any) -> Traits:
         """Return the traits of a `Tagger`."""
         vectors = issubclass(cls.settings_class, WordSettings)
-        return Traits(
-            uses_seed=True,
-            is_trained=True,
-            accelerated=True,
-            takes_vectors=vectors,
-            public_vocabulary=False,
-            per_sentence=cls.per_sentence,
-            shape=(cls.model, *compiled_settings(settings)) if cls.trains_together else None,
-        )
+        shape = (cls.model, *(one for one in vars(settings).items() if one[0] not in STEP_ARGUMENTS))
+        own = Traits(uses_seed=True, is_trained=True, accelerated=True, takes_vectors=vectors, public_vocabulary=False)
+        return own._replace(per_sentence=cls.per_sentence, shape=shape if cls.trains_together else None)
 
     @abstractmethod
     def processor(self, train: Sequence[LabelledSentence]) -> Processor:
@@ -194,10 +186,9 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
             start = self.initial(processor)
         else:
             start = self._checkpoint._replace(params=copied(self._checkpoint.params))
-        schedule, epochs = self.schedule(processor, rows), self.settings.epochs
-        how: dict[str, Any] = {"seed": self.seed, "dev": dev, "buckets": buckets, "on_progress": on_progress}
-        how |= {"epochs": epochs, "order": self.order}
-        return start, start_training(start.structure, start.params, schedule, **how)
+        how: dict[str, Any] = {"seed": self.seed, "order": self.order, "epochs": self.settings.epochs, "dev": dev}
+        how |= {"buckets": buckets, "on_progress": on_progress}
+        return start, start_training(start.structure, start.params, self.schedule(processor, rows), **how)
 
     @property
     def padding(self) -> PaddingPolicy:

@@ -69,7 +69,7 @@ class CombinedTagger(Tagger):
             takes_vectors=False,
             public_vocabulary=any(traits.public_vocabulary for traits in members),
             requires=tuple(dict.fromkeys(what for traits in members for what in traits.requires)),
-            per_sentence=all(traits.per_sentence for traits in members if traits.accelerated),
+            per_sentence={traits.per_sentence for traits in members if traits.accelerated} == {True},
         )
 
     def require_sources(self) -> None:

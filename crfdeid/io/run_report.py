@@ -14,7 +14,6 @@ from typing import Any
 
 from crfdeid.io.journal import FailureEntry, NoteDone
 from crfdeid.io.records import Failure, NoteCounts
-from crfdeid.redaction.named_policies import named_policy
 from crfdeid.redaction.redactor import Redactor
 from crfdeid.thresholds import VOIDS_CLAIM, LeakClaim, claim_in
 from crfdeid.utils.files import write_parts
@@ -217,6 +216,8 @@ def summary_lines(account: Mapping[str, Any]) -> Iterator[str]:
     yield f"model: {account['model_folder']} ({account['model_kind']}, {rules}, SHA-256 {account['model'][:12]})"
     yield f"found by: {point}"
     if account.get("policy"):
+        from crfdeid.redaction.named_policies import named_policy  # noqa: PLC0415  Few redactions have one.
+
         yield f"policy: {account['policy']} ({named_policy(account['policy']).law})"
     if "leak_claim" in account:
         yield f"claim: {LeakClaim(**account['leak_claim'])}; void with: {VOIDS_CLAIM}"

@@ -12,7 +12,6 @@ record.py      what was replaced, for a review: offsets, types, lengths, digests
 surrogates/    invented values of the same form, the same for the same value
 """
 
-from crfdeid.redaction.named_policies import named_operators
 from crfdeid.redaction.operators import OPERATORS
 from crfdeid.redaction.policy import Operators, parse_operators
 from crfdeid.redaction.record import RedactionRecord
@@ -22,7 +21,6 @@ __all__ = [
     "OPERATORS",
     "Operators",
     "RedactionRecord",
-    "named_operators",
     "parse_operators",
     "redact",
     "redact_recorded",

@@ -183,9 +183,7 @@ class Redactor:
     @cached_property
     def sensitivity(self) -> float | None:
         """The sensitivity of the policy, or the model's default; None for the most probable tags, or a leak rate."""
-        if self.policy.max_leak_rate is not None:
-            return None
-        return chosen_sensitivity(read_card(self.folder), self.policy.sensitivity)
+        return chosen_sensitivity(read_card(self.folder), self.policy.sensitivity, self.policy.max_leak_rate)
 
     @cached_property
     def threshold(self) -> float | None:

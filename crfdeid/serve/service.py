@@ -21,7 +21,7 @@ from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.in_markup import split_at_blocks
 from crfdeid.redaction.redact import redact
 from crfdeid.redaction.redactor import StartedRedactor
-from crfdeid.thresholds import threshold_in
+from crfdeid.thresholds import chosen_sensitivity, threshold_in
 from crfdeid.utils.process import collecting_seldom
 
 _SENSITIVITIES = (0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.999)
@@ -179,7 +179,7 @@ class Service:
         self.redactor, self.model, self.policy = redactor, redactor.model, redactor.redactor.policy
         self._preview_secret = redactor.keys.secret or secrets.token_bytes(32)
         self._thresholds: dict[float | None, float | None] = {None: None}
-        self._sensitivity = redactor.redactor.sensitivity
+        self._sensitivity = chosen_sensitivity(redactor.card, self.policy.sensitivity, self.policy.max_leak_rate)
         for sensitivity in sorted({*_SENSITIVITIES, self._sensitivity or _SENSITIVITIES[0]}):
             with suppress(UsageError):  # not supported by the development notes, or no card
                 self._thresholds[sensitivity] = threshold_in(redactor.card, sensitivity)

@@ -104,7 +104,6 @@ compiled_step = partial(jax.jit, static_argnames="program", donate_argnames="sta
 
 _RUN = 64  # sentences a compiled call: enough to hide the overhead, few enough to mix the lengths well
 _RUN_TOKENS = 65_536  # padded tokens a call, or one sentence
-_WORTH_COMPILING = 10_000  # padded tokens an epoch: over 30 epochs they train about as long as a step compiles
 
 
 def per_sentence() -> BatchingSpec:
@@ -117,7 +116,7 @@ def per_sentence() -> BatchingSpec:
         lambda params: (),
         lambda length: max(1, min(_RUN, _RUN_TOKENS // length)),
         buckets=8,
-        bucket_cost=_WORTH_COMPILING,
+        bucket_cost=10_000,  # padded tokens an epoch: over 30 epochs they train about as long as a step compiles
     )
 
 

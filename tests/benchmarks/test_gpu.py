@@ -64,7 +64,7 @@ def test_stages_are_measured_and_give_the_page_and_the_times_of_devices(tmp_path
 
 
 def test_the_limit_ends_all_stages(tmp_path: Path) -> None:
-    found = run("--limit", "1", "--only", "device", "elman", output=tmp_path / "gpu.json")
+    found = run("--limit", "0.2", "--only", "device", "elman", output=tmp_path / "gpu.json")
     assert list(found["stages"]) == ["device"]
     assert found["stages"]["device"]["state"] == {"device": "out of time"}
 
@@ -75,4 +75,5 @@ def test_every_stage_runs_on_a_cpu(tmp_path: Path) -> None:
     states = {name: stage["state"]["device"] for name, stage in found["stages"].items()}
     assert set(states.values()) == {"done"}, states
     kept = {row["network"]: row["compiled"] for row in found["stages"]["compile, kept programs"]["rows"]}
-    assert kept == dict.fromkeys(("elman", "jordan", "bilstm-crf", "bert"), 0)
+    assert kept.keys() == {"elman", "jordan", "bilstm-crf", "bert"}
+    assert max(kept.values()) <= 1  # one that compiles in about the least time of a kept program

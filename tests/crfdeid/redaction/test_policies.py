@@ -16,8 +16,8 @@ from crfdeid.cli import main
 from crfdeid.documents import LIST, Document, Finding, Span
 from crfdeid.errors import OptionConflictError, UnknownNameError
 from crfdeid.label_schemes import HIPAA, SURROGATE_KINDS
-from crfdeid.redaction import named_operators, redact
-from crfdeid.redaction.named_policies import named_policy
+from crfdeid.redaction import redact
+from crfdeid.redaction.named_policies import named_operators, named_policy
 from crfdeid.redaction.operators import OPERATORS
 from crfdeid.redaction.policy import POLICY_NAMES, Policy
 
