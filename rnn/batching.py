@@ -176,8 +176,9 @@ class PaddingPolicy(NamedTuple):
     many_tokens: int = MANY_TOKENS
 
 
-POWER_OF_TWO_PADDING = PaddingPolicy()
-"""Padded lengths 8, 16, 32, 64, …"""
+POWER_OF_TWO_PADDING = PaddingPolicy()  # 8, 16, 32, 64, …
+POWER_OF_FOUR_PADDING = PaddingPolicy(lambda length: max(16, 1 << -(-(length - 1).bit_length() // 2) * 2))
+"""Padded lengths 16, 64, 256, …: fewer programs, for networks that compute little for a token."""
 
 
 def batches(rows: Sequence[Row], padding: PaddingPolicy = POWER_OF_TWO_PADDING) -> Iterator[tuple[list[int], Batch]]:

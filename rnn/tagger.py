@@ -18,7 +18,7 @@ from crfdeid.serialization import READABLE
 from crfdeid.tagger import OnProgress, OnProgressOfMany, Tagger, Traits, learnable, require_layers
 from crfdeid.utils.process import keep_freed_memory
 from features.tokens import Sentence
-from rnn.batching import POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row
+from rnn.batching import POWER_OF_FOUR_PADDING, POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row
 from rnn.compile_cache import keep_compiled
 from rnn.decode import best_tags, iob_constraints, posteriors, run_batches
 from rnn.interfaces import DevMetric, Network, Processor
@@ -193,7 +193,7 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
     @property
     def padding(self) -> PaddingPolicy:
         """Padded lengths and batch sizes for prediction."""
-        return POWER_OF_TWO_PADDING
+        return POWER_OF_FOUR_PADDING if self.per_sentence else POWER_OF_TWO_PADDING
 
     def dev_metric(self, processor: Any, dev: Sequence[LabelledSentence]) -> DevMetric:
         """F on the development sentences, one row each; it selects the best epoch."""
@@ -201,8 +201,8 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
         gold = {
             layer: [item.layer(layer) if layer in item.annotated else None for item in dev] for layer in processor.tags
         }
-        hides = self.traits(self.settings).hides_phi
-        return Dev(rows, gold, processor.tags, self.settings.decoding, hides_phi=hides)
+        how: dict[str, Any] = {"hides_phi": self.traits(self.settings).hides_phi, "padding": self.padding}
+        return Dev(rows, gold, processor.tags, self.settings.decoding, **how)
 
     def initial(self, processor: Any) -> TrainedModel:
         """Initial model of training from scratch: random parameters from the seed."""

@@ -14,7 +14,7 @@ import numpy as np
 from crfdeid.documents import PHI
 from crfdeid.evaluation.entities import count_tag_ids
 from crfdeid.tagger import FitProgress, OnProgress
-from rnn.batching import Batch, Row, batches, make_buckets
+from rnn.batching import POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row, batches, make_buckets
 from rnn.decode import best_of_each_layer, iob_constraints
 from rnn.interfaces import DevMetric, Params
 from rnn.layers.dropout import random_key
@@ -256,6 +256,7 @@ class Dev:
         tags: by layer, the network's tags, PHI first.
         decoding: see `rnn.decode.iob_constraints`.
         hides_phi: see `rnn.decode.best_of_each_layer`.
+        padding: padded lengths and batch sizes.
     """
 
     def __init__(
@@ -266,8 +267,9 @@ class Dev:
         decoding: str,
         *,
         hides_phi: bool = False,
+        padding: PaddingPolicy = POWER_OF_TWO_PADDING,
     ) -> None:
-        found = list(batches(rows))
+        found = list(batches(rows, padding))
         self._batches, self._hides_phi = [batch for _, batch in found], hides_phi
         order = [(members, len(batch.lengths)) for members, batch in found]
         self._gold = {layer: _gold(gold[layer], names, order) for layer, names in tags.items()}

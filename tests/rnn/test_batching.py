@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tiny_networks import K, V, row_of
 
 from rnn.batching import (
+    POWER_OF_FOUR_PADDING,
     PaddingPolicy,
     Row,
     batches,
@@ -112,3 +113,11 @@ def test_even_batches_hold_every_row_once_and_few_shapes(monkeypatch, many):
     assert sorted(n for batch in found for n in batch.inputs["words"][batch.lengths > 0, 0]) == [1, 2, 4, 5, 6, 7]
     assert all(batch.real.size <= max(many, batch.real.shape[1]) for batch in found)
     assert len({batch.real.shape for batch in found}) <= 2
+
+
+def test_padded_lengths_of_few_programs_hold_each_row_and_not_four_times_its_tokens() -> None:
+    for length in range(1, 2_000):
+        padded = POWER_OF_FOUR_PADDING.padded(length)
+        assert length <= padded
+        assert padded < 4 * length or padded == 16
+    assert len({POWER_OF_FOUR_PADDING.padded(length) for length in range(1, 257)}) == 3
