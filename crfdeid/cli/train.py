@@ -168,6 +168,9 @@ def run(options: SimpleNamespace) -> None:
         check_annotations([one for split in corpus.splits.values() for one in split.documents])
     ):
         print(f"note: {line}", file=sys.stderr)
+    if options.gold is not None:
+        silver = corpus_options.read_annotated(options.notes, options, patient_column=options.patient_column)
+        corpus = corpus.with_silver(silver, weight=GOLD_WEIGHT)
     target = None if options.max_leak_rate is None else calibrate.read_target(options)
     if target is not None and corpus.test is not None:
         target.require_enough(corpus.test.documents)
@@ -196,13 +199,13 @@ def _untrained(options: SimpleNamespace) -> tuple[str, Tagger, bytes | None]:
 
 
 def _read_notes(options: SimpleNamespace, tagger: Tagger, concepts: ConceptPaths | None) -> Corpus:
-    """The training, development and test notes; with --gold, NOTES are silver, and add to the training notes alone."""
+    """The training, development and test notes that people annotated: with --gold, not NOTES, which are silver."""
     from crfdeid.corpora.splits import read_held_out, read_splits  # noqa: PLC0415
 
     if options.dev is None and options.gold is None and not getattr(tagger.settings, "epochs", 1):
         notes = (str(options.notes), options.notes, options.test)
         return read_held_out(*notes, options.format, options.types)
-    corpus = read_splits(
+    return read_splits(
         options.gold or options.notes,
         options.dev,
         options.test,
@@ -211,10 +214,6 @@ def _read_notes(options: SimpleNamespace, tagger: Tagger, concepts: ConceptPaths
         concepts=concepts,
         patient_column=options.patient_column,
     )
-    if options.gold is None:
-        return corpus
-    silver = corpus_options.read_annotated(options.notes, options, patient_column=options.patient_column)
-    return corpus.with_silver(silver, weight=GOLD_WEIGHT)
 
 
 def _bound_leaks(folder: Path, documents: Sequence[Document], target: LeakTarget, key: bytes | None) -> None:

@@ -96,7 +96,9 @@ def test_a_value_that_is_certain_in_a_note_is_so_in_the_others_of_the_patient(mo
     assert value in texts(together, together.spans)
 
 
-def test_commands_lead_from_raw_notes_and_ten_gold_ones_to_a_model(tmp_path: Path) -> None:
+def test_commands_lead_from_raw_notes_and_ten_gold_ones_to_a_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     raw, gold, unseen = (list(generate_notes(count, seed=count)) for count in (30, 10, 11))
     rows = [{"id": note.id, "text": note.text, "doctor": "", "patient": note.id} for note in raw]
     (tmp_path / "raw.jsonl").write_text("\n".join(map(json.dumps, rows)))
@@ -112,6 +114,9 @@ def test_commands_lead_from_raw_notes_and_ten_gold_ones_to_a_model(tmp_path: Pat
     assert main(["annotate", "silver", str(tmp_path / "page.html"), "--output", str(tmp_path / "page")]) == 1
     options = ["--model", "crf", "--set", "max_iterations=15", "--augment", "none", "--with-builtin", "rules", "--gold"]
     assert main(["train", str(silver), *options, str(tmp_path / "gold.jsonl"), "--output", str(model)]) == 0
+    issues = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: ")]
+    assert issues
+    assert not any(str(silver) in line for line in issues), "the annotations that people can correct are checked"
     both, rules = load(model), load("rules")
     leaks = [
         count_leaking_documents(unseen, {one.id: one.spans for one in finder.annotate_documents(unseen)})
