@@ -258,6 +258,7 @@ def _measured(scores: Mapping[str, Any]) -> Iterator[str]:
 def _members(members: Sequence[Mapping[str, Any]], scores: Mapping[str, Any]) -> Iterator[str]:
     """The scores of an ensemble's members by themselves, and what the ensemble lacks."""
     f1, missed = scores["entity_strict"]["micro"]["f1"], scores["token_binary"]["micro"]["fn"]
+    members = [{**one, "model": f"{one['model']} ({number})"} for number, one in enumerate(members, 1)]
     rows = [[one["model"], f"{100 * one['f1']:.2f}", one["missed"]] for one in members]
     rows.append(["all together", f"{100 * f1:.2f}", missed])
     yield markdown_table(["member by itself", "strict F", "missed tokens"], rows)

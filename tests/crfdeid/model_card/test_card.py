@@ -309,5 +309,6 @@ def test_the_card_of_an_ensemble_has_its_members_and_says_what_it_lacks(tmp_path
         members[0] |= {"f1": f1 + 0.01 * better, "missed": missed - better}
         members[1] |= {"f1": 0.0, "missed": missed + 9}
         shown = render_card(tmp_path / "model", card)
+        assert shown.index("| crf (1)") < shown.index("| rules (2)"), "members of one name have other numbers"
         assert ("lacks 1.00 of strict F to its member crf" in shown) == better
         assert ("misses 1 more PHI tokens than its member crf" in shown) == better
