@@ -131,7 +131,7 @@ class Generaliser:
     def _place(self, span: Span, value: str) -> str | None:
         """The state of a town, or the country of one abroad; a state or country itself."""
         if self._state_after(span) is not None:
-            return None  # The text goes on with the state, and a town may be called Lebanon or Nevada.
+            return None  # The state follows, and a town may be called Lebanon or Nevada.
         if surrogate_kind(span.label) == "country":
             return value if country_of(value, self._locale) is not None else None
         if self._states:

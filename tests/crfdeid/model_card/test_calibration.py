@@ -106,7 +106,7 @@ def test_a_patient_leaks_where_a_note_does(folder: Path, notes: list[Document]) 
 def test_leaks_of_direct_identifiers_are_those_of_names_numbers_and_contacts(
     folder: Path, notes: list[Document], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The same leaks as those of notes whose other PHI nobody annotated; needless tokens count all PHI."""
+    """The leaks equal those of notes without annotations of other PHI; needless tokens count all PHI."""
     model = load(folder / "model")
     direct = ("PATIENT", "DOCTOR", "ID", "PHONE")
     alone = [replace(note, spans=tuple(span for span in note.spans if span.label in direct)) for note in notes]
