@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,6 +38,7 @@ SMALL = {
     "words": 200,
     "notes": 3,
     "replicates": [1, 2],
+    "tokens": [16],
     "rounds": 1,
     "hidden": 32,
     "layers": 1,
@@ -149,6 +151,33 @@ def elman(args: argparse.Namespace) -> Iterator[Row]:
     counts = {"sentences": args.sentences, "tokens": sum(map(len, words))}
     for count in args.replicates if args.side != CORE else (1,):
         yield timed("elman", elman_epoch(drawn, words, tags, count), args, replicates=count, **counts)
+
+
+def kernel(args: argparse.Namespace) -> Iterator[Row]:
+    """Updates of the Elman network's layer by `jax.lax.scan` and by the kernels of `elman_kernel`, in turns."""
+    import jax  # noqa: PLC0415
+    from common import take_turns  # noqa: PLC0415
+    from elman_kernel import kernel_layer, make_updates  # noqa: PLC0415
+
+    from rnn.models.elman import ElmanLayer  # noqa: PLC0415
+
+    count = args.sentences // 10
+    for tokens in args.tokens:
+        for replicates in sorted({args.replicates[0], args.replicates[-1]}):
+            sizes = {"hidden": min(100, args.hidden), "inputs": 11 * 100, "tokens": tokens, "replicates": replicates}
+            scanned, fused = (make_updates(compute, **sizes) for compute in (ElmanLayer.__call__, kernel_layer))
+            turns = {"scan": partial(scanned, count), "kernel": partial(fused, count)}
+            found = take_turns(turns, 5 * args.rounds, time.perf_counter)
+            apart = jax.tree.map(lambda a, b: float(abs(a - b).max()), scanned(count), fused(count))
+            yield {
+                "replicates": replicates,
+                "tokens": tokens,
+                "kernel": "compiled" if has_gpu() else "interpreted",
+                **{f"{name}_compile_seconds": max(one.first - one.median, 0.0) for name, one in found.items()},
+                **{f"{name}_update_milliseconds": 1000 * one.median / count for name, one in found.items()},
+                "gain": found["scan"].median / found["kernel"].median,
+                "largest_difference": max(jax.tree.leaves(apart)),
+            }
 
 
 def bilstm_crf(args: argparse.Namespace) -> Iterator[Row]:
@@ -308,6 +337,7 @@ STAGES = {
     "compile, empty cache": Stage(compiling, 150, caches=True),
     "compile, kept programs": Stage(compiling, 60, caches=True),
     "elman": Stage(elman, 90, (DEVICE, CORE)),
+    "kernel": Stage(kernel, 40),
     "bilstm-crf": Stage(bilstm_crf, 70, (DEVICE, CORE, TORCH)),
     "bert": Stage(bert, 60, (DEVICE, CORE, TORCH)),
     "prediction": Stage(prediction, 60, (DEVICE, CORE)),
@@ -450,6 +480,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=20_000, help="words of the drawn sentences (default: 20000)")
     parser.add_argument("--notes", type=int, default=60, help="synthetic notes for BERT and prediction (default: 60)")
     parser.add_argument("--replicates", type=int, nargs="+", default=[1, 8, 64], help="(default: 1 8 64)")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[16, 64], help="lengths for kernels (default: 16 64)")
     parser.add_argument("--rounds", type=int, default=2, help="epochs measured, after one (default: 2)")
     parser.add_argument("--hidden", type=int, default=384, help="size of the encoder's states (default: 384)")
     parser.add_argument("--layers", type=int, default=6, help="layers of the encoder (default: 6)")

@@ -46,21 +46,25 @@ def test_a_process_that_fails_is_told_by_its_last_line_of_errors(tmp_path: Path)
 
 
 def test_stages_are_measured_and_give_the_page_and_the_times_of_devices(tmp_path: Path) -> None:
-    found = run("--only", "device", "elman", output=tmp_path / "gpu.json")
+    found = run("--only", "device", "elman", "kernel", output=tmp_path / "gpu.json")
     assert [stage["state"] for stage in found["stages"].values()] == [
         {"device": "done"},
         {"device": "done", "one core": "done"},
+        {"device": "done"},
     ]
     assert {"device", "jax", "crfdeid"} <= {row["fact"] for row in found["stages"]["device"]["rows"]}
     rows = found["stages"]["elman"]["rows"]
     assert [(row["on"], row["replicates"]) for row in rows] == [("device", 1), ("device", 2), ("one core", 1)]
     assert all(row["sentence_milliseconds"] > 0 and row["compile_seconds"] > 0 for row in rows)
+    kernels = found["stages"]["kernel"]["rows"]
+    assert [(row["tokens"], row["replicates"]) for row in kernels] == [(16, 1), (16, 2)]
+    assert all(row["largest_difference"] < 1e-5 and row["kernel_update_milliseconds"] > 0 for row in kernels)
     table = json.loads(measured_devices(found))["trainings"]
     assert [(row["updates"], row["replicates"]) for row in table] == [("sentence", 1), ("sentence", 2)]
     assert table[0]["core"] == table[1]["core"] and table[0]["gpu"] != table[1]["gpu"]
     page = with_gpu(f"Before.\n{BEGIN}\nold\n{END}\nAfter.", found)
     assert page.startswith("Before.") and page.endswith("After.") and "old" not in page
-    assert "| device | elman | 2 |" in page
+    assert "| device | elman | 2 |" in page and "**kernel**" in page
 
 
 def test_the_limit_ends_all_stages(tmp_path: Path) -> None:
