@@ -201,6 +201,8 @@ def summary_lines(account: Mapping[str, Any]) -> Iterator[str]:
     point, reaches = "the most probable tags", account["threshold"]
     if "leak_claim" in account:
         point = f"threshold {reaches:g} for a leak rate of {account['leak_claim']['max_leak_rate']:g}"
+    elif reaches is not None and account["sensitivity"] is None:
+        point = f"threshold {reaches:g}, the model's default"
     elif reaches is not None:
         point = f"threshold {reaches:g} for a sensitivity of {account['sensitivity']:g}"
     rules = "with rules" if account["rules"] else "without rules"

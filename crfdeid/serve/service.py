@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
@@ -161,6 +162,12 @@ def _whole(document: Document) -> Document:
     return document
 
 
+def _hides(step: tuple[float | None, float | None]) -> tuple[float, float]:
+    """Key that sorts steps of sensitivity and threshold from the one that hides least on."""
+    sensitivity, threshold = step
+    return (-math.inf if threshold is None else -threshold, sensitivity or 0.0)
+
+
 def _characters(texts: Iterable[str]) -> int:
     return sum(max(len(text), _LEAST_COUNTED) for text in texts)
 
@@ -178,11 +185,13 @@ class Service:
     def __init__(self, redactor: StartedRedactor) -> None:
         self.redactor, self.model, self.policy = redactor, redactor.model, redactor.redactor.policy
         self._preview_secret = redactor.keys.secret or secrets.token_bytes(32)
-        self._thresholds: dict[float | None, float | None] = {None: None}
-        self._sensitivity = chosen_sensitivity(redactor.card, self.policy.sensitivity, self.policy.max_leak_rate)
-        for sensitivity in sorted({*_SENSITIVITIES, self._sensitivity or _SENSITIVITIES[0]}):
+        chosen = chosen_sensitivity(redactor.card, self.policy.sensitivity, self.policy.max_leak_rate)
+        self._used = (chosen, self.model.threshold)
+        steps = {(None, None), self._used}
+        for sensitivity in _SENSITIVITIES:
             with suppress(UsageError):  # not supported by the development notes, or no card
-                self._thresholds[sensitivity] = threshold_in(redactor.card, sensitivity)
+                steps.add((sensitivity, threshold_in(redactor.card, sensitivity)))
+        self._steps = sorted(steps, key=_hides)
         self._short, self._long = _Lane(self.model, "crfdeid-short"), _Lane(self.model, "crfdeid-long")
 
     async def run(self, work: Callable[..., Any], *args: Any) -> Any:
@@ -257,12 +266,13 @@ class Service:
         return [(await self.run(numbered.hide, document)).document for document in found]
 
     def preview(self, text: str) -> dict[str, Any]:
-        """Return the PHI of a text at each sensitivity, with several replacements, for the page.
+        """Return the PHI of a text at each threshold, with several replacements, for the page.
 
         Returns:
-            "text": the text, or the visible text of markup; "words": [start, end] each; "sensitivity": the one in use;
-            "steps": "sensitivity", null for the most probable tags, and "spans": [start, end, type, source, score,
-            label, mask, surrogate] each. The surrogate is null if the text's language is not clear.
+            "text": the text, or the visible text of markup; "words": [start, end] each; "used": the index of the step
+            in use; "steps": "threshold", null for the most probable tags, the "sensitivity" that chose it, null for
+            none, and "spans": [start, end, type, source, score, label, mask, surrogate] each. The surrogate is null if
+            the text's language is not clear.
 
         Raises:
             EncodingError, MarkupError: as for `redact`.
@@ -273,10 +283,11 @@ class Service:
         if len(text) > _LONGEST_TRIAL:
             raise LimitError(f"more than {_LONGEST_TRIAL:,} characters: use /redact for longer notes")
         steps = [
-            {"sensitivity": share, "spans": self._spans_at(limit, *read)} for share, limit in self._thresholds.items()
+            {"sensitivity": share, "threshold": limit, "spans": self._spans_at(limit, *read)}
+            for share, limit in self._steps
         ]
         words = [[token.start, token.end] for sentence in Document("", text).sentences() for token in sentence.tokens]
-        return {"text": text, "words": words, "sensitivity": self._sensitivity, "steps": steps}
+        return {"text": text, "words": words, "used": self._steps.index(self._used), "steps": steps}
 
     def _spans_at(self, threshold: float | None, note: Note, markup: MarkupText | None) -> list[list[Any]]:
         model = self.model

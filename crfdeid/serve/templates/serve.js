@@ -1,5 +1,5 @@
 "use strict";
-// A note is sent to the service, and its PHI comes back for every sensitivity: the slider asks for nothing. All text
+// A note is sent to the service, and its PHI comes back for every threshold: the slider asks for nothing. All text
 // reaches the page through textContent, so nothing in a note can become markup.
 (() => {
   const byId = (name) => document.getElementById(name);
@@ -59,7 +59,7 @@
     types = [...new Set(found.steps.flatMap((step) => step.spans.map((span) => span[2])))].sort();
     byId("step").max = found.steps.length - 1;
     byId("step").disabled = found.steps.length === 1;
-    byId("step").value = found.steps.findIndex((step) => step.sensitivity === found.sensitivity);
+    byId("step").value = found.used;
     byId("result").hidden = false;
     byId("why").replaceChildren(element("p", "quiet", "Choose a word to see why it has its tag."));
     show();
@@ -103,7 +103,8 @@
     const step = found.steps[Number(byId("step").value)];
     const shown = byId("shown").value;
     const missing = shown === "surrogate" && step.spans.some((span) => span[COLUMN.surrogate] === null);
-    byId("sensitivity").textContent = step.sensitivity === null ? "no threshold, the most probable tags" : percent(step.sensitivity);
+    byId("sensitivity").textContent = step.threshold === null ? "no threshold, the most probable tags"
+      : step.sensitivity === null ? `the service's own threshold, ${step.threshold.toPrecision(3)}` : percent(step.sensitivity);
     byId("step").setAttribute("aria-valuetext", byId("sensitivity").textContent);
     const whole = document.createDocumentFragment();
     let place = 0;
