@@ -338,8 +338,8 @@ def load(
             are not read again.
         key: the key of a private vocabulary (`vocabulary_key`); not needed for a readable one.
         sensitivity: share of the PHI tokens to find, such as 0.997; takes the highest threshold that finds it in the
-            development notes. "none" for the most probable tags, None for the model's default, which only built-in
-            models have.
+            development notes. "none" for the most probable tags, None for the model's default, which built-in
+            models have, and those trained with one as a member.
         max_leak_rate: share of notes that leak at most, such as 0.05; takes the threshold that `crfdeid calibrate`
             found, in place of a sensitivity.
         consistent: as of `Deidentifier`, and so are ``concepts``, ``evidence`` and ``members``.

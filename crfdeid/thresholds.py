@@ -251,7 +251,7 @@ def thresholds_problem(thresholds: Mapping[str, Any]) -> str | None:
 def chosen_sensitivity(
     card: Mapping[str, Any] | None, asked: Sensitivity, max_leak_rate: float | None = None
 ) -> float | None:
-    """The sensitivity that is asked for, or the model's default; None for the most probable tags, or a leak rate.
+    """The sensitivity that is asked for, or the model's default; None where no sensitivity chooses the threshold.
 
     Args:
         card: the model's, from `crfdeid.model_card.card.read_card`. Built-in models have a default.
@@ -308,8 +308,9 @@ LEAK_CLAIM = {
 }
 """Shape of the part "leak_claim" of a card."""
 VOIDS_CLAIM = (
-    "drift; notes of another hospital, time or kind, or drawn otherwise than the annotated ones; PHI that annotators "
-    "missed; annotated notes that trained or tuned the model; several notes of one patient where notes are counted"
+    "drift; notes of another hospital, time or kind, or drawn otherwise than the annotated ones; notes whose labels by "
+    "machine trained the model, where those of the annotated ones did not; annotations that trained or tuned it, or "
+    "missed PHI; several notes of one patient where notes are counted"
 )
 """What voids a claim, for its readers."""
 
@@ -330,7 +331,7 @@ def claim_in(card: Mapping[str, Any] | None, max_leak_rate: float) -> LeakClaim:
         SettingError: the card has none, or one of a higher rate.
     """
     stored = None if card is None else card.get("leak_claim")
-    remedy = "run crfdeid calibrate on annotated notes that neither trained nor tuned the model"
+    remedy = "run crfdeid calibrate on notes whose annotations neither trained nor tuned the model"
     if stored is None:
         raise SettingError(f"the model claims no leak rate: {remedy}")
     claim = LeakClaim(**stored)
@@ -344,7 +345,9 @@ def claim_in(card: Mapping[str, Any] | None, max_leak_rate: float) -> LeakClaim:
 def chosen_threshold(
     card: Mapping[str, Any] | None, sensitivity: Sensitivity, max_leak_rate: float | None = None
 ) -> float | None:
-    """The threshold of a leak rate, else of a sensitivity or the model's; None for the most probable tags.
+    """The threshold of a leak rate, else of a sensitivity, else the model's; None for the most probable tags.
+
+    A model's own is that of its default sensitivity, or the one that its built-in member has by default.
 
     Args:
         card: the model's, from `crfdeid.model_card.card.read_card`.
@@ -357,7 +360,9 @@ def chosen_threshold(
     if max_leak_rate is not None:
         return claim_in(card, max_leak_rate).threshold
     share = chosen_sensitivity(card, sensitivity)
-    return None if share is None else threshold_in(card, share)
+    if share is not None:
+        return threshold_in(card, share)
+    return None if card is None or sensitivity == MOST_PROBABLE else card.get("threshold")
 
 
 def threshold_in(card: Mapping[str, Any] | None, sensitivity: float) -> float:

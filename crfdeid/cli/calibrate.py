@@ -45,8 +45,8 @@ IDENTIFIERS = choice(
     corpus_options.TYPES,
     corpus_options.PATIENT_COLUMN,
     KEY_FILE,
-    details="NOTES neither trained nor tuned the model, and are drawn like those to be redacted. A note leaks where a "
-    "token of PHI is left.",
+    details="The annotations of NOTES neither trained nor tuned the model, and NOTES are drawn like those to be "
+    "redacted. A note leaks where a token of PHI is left.",
     examples=(
         "crfdeid calibrate model/ unseen/ --max-leak-rate 0.05 --output bounded/",
         "crfdeid calibrate model/ unseen/ --max-leak-rate 0.1 --confidence 0.9 --output bounded/",

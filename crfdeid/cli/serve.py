@@ -19,6 +19,7 @@ _rare = partial(Option, rare=True)
 @command(
     shared.MODEL,
     shared.SENSITIVITY,
+    shared.MAX_LEAK_RATE.but(rare=True),
     shared.LISTS,
     *POLICY_OPTIONS,
     shared.SECRET_FILE.but(only=(_SECRET,)),

@@ -186,6 +186,8 @@ def run(options: SimpleNamespace) -> None:
             base_model_sha256=None if options.finetune_from is None else model_digest(options.finetune_from),
             on_progress=step,
         )
+    if options.with_builtin is not None:
+        card = _keep_threshold(options, tagger, card)
     print_training(what, options.output, card, time.monotonic() - started)
     if target is not None and corpus.test is not None:
         _bound_leaks(options.output, corpus.test.documents, target, key)
@@ -267,6 +269,18 @@ def _create_with_builtin(options: SimpleNamespace) -> tuple[str, Tagger, bytes |
     folder = find_named(options.with_builtin)
     given = load_tagger(folder, key=read_key(folder, options.key_file))
     return name, EnsembleTagger.of([(model_name(folder), given), (name, tagger)], combine=combine), key
+
+
+def _keep_threshold(options: SimpleNamespace, tagger: Tagger, card: dict[str, Any]) -> dict[str, Any]:
+    """Give the new model the default threshold of the model of --with-builtin; return its card."""
+    from crfdeid.ensembles.ensemble import EnsembleTagger  # noqa: PLC0415
+    from crfdeid.model_card.card import read_card, update_card  # noqa: PLC0415
+    from crfdeid.thresholds import chosen_threshold  # noqa: PLC0415
+
+    threshold = chosen_threshold(read_card(find_named(options.with_builtin)), None)
+    if threshold is None or not isinstance(tagger, EnsembleTagger):
+        return card
+    return update_card(options.output, card, threshold=tagger.keeping(threshold))
 
 
 def _load_for_finetuning(options: SimpleNamespace) -> tuple[str, Tagger, bytes | None]:

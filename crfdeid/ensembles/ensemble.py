@@ -129,6 +129,13 @@ class EnsembleTagger(CombinedTagger):
         if self._chooses and self._mean_is_better(dev):
             self.settings = replace(self.settings, combine="mean")
 
+    def keeping(self, threshold: float) -> float:
+        """The threshold with which this ensemble hides every token that a member hides with its own one.
+
+        The union's probability is the highest of its members', and a mean of M is at least an M-th of each.
+        """
+        return threshold if self.settings.combine == "union" else threshold / len(self._models())
+
     def _mean_is_better(self, dev: Sequence[LabelledSentence]) -> bool:
         """True if the development sentences show it; see `of`."""
         from crfdeid.evaluation import count_tags  # noqa: PLC0415  Redaction needs no scores.

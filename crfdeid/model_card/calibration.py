@@ -4,7 +4,11 @@ The thresholds of a fixed list are tested from the safest on. The hypothesis "wi
 notes leak" is rejected where so few of n notes leak that their exact upper bound is at most R. The first threshold that
 is not rejected ends the sequence, and the last one that was is chosen. Each true hypothesis comes after rejected ones
 alone, so that with the confidence of one test no chosen threshold leaks more than R: learn then test, with the fixed
-sequence. It needs notes that neither trained nor tuned the model, and no assumption about the thresholds.
+sequence. It needs annotations that neither trained nor tuned the model, and no assumption about the thresholds.
+
+Labels by machine (`crfdeid.silver`) may have trained the model if all notes of a site had them, the annotated ones too:
+the model is then the same whichever notes are drawn to be annotated, and the claim is about all of them. Were only the
+annotated ones left out of training, it would be about new notes alone.
 
 Reference:
     Angelopoulos, Bates, Candès, Jordan and Lei 2021, Learn then test (arXiv 2110.01052), section 2.1 and algorithm 1;
@@ -29,7 +33,7 @@ from crfdeid.documents import Document, tokens_of
 from crfdeid.errors import DataError, EmptyInputError, SettingError
 from crfdeid.evaluation.probabilities import tokens_in
 from crfdeid.label_schemes import is_direct
-from crfdeid.model_card.card import read_card, write_card
+from crfdeid.model_card.card import read_card, update_card
 from crfdeid.pipeline import Deidentifier
 from crfdeid.review.bounds import CONFIDENCE_LEVEL, leaks_allowed, notes_to_read, upper_bound
 from crfdeid.serialization import ModelFolder, model_files
@@ -227,7 +231,7 @@ def calibrate(model: Deidentifier, documents: Sequence[Document], target: LeakTa
 
     Args:
         model: the model with the lists it is used with.
-        documents: annotated notes that neither trained nor tuned it, drawn like those that will be redacted.
+        documents: notes whose annotations neither trained nor tuned it, drawn like those that will be redacted.
         target: the claim.
 
     Raises:
@@ -265,9 +269,7 @@ def store_claim(folder: Path, claim: LeakClaim) -> dict[str, Any]:
         DataError: the model is damaged, or the card cannot be written.
         SettingError: it has no card.
     """
-    card = require_card(folder)
-    stored = {name: value for name, value in card.items() if name != "sha256"}  # which `write_card` adds
-    return write_card(folder, {**stored, "leak_claim": claim._asdict()})
+    return update_card(folder, require_card(folder), leak_claim=claim._asdict())
 
 
 def copy_with_claim(model: ModelFolder, output: Path, claim: LeakClaim) -> dict[str, Any]:

@@ -60,6 +60,7 @@ _CARD = {
     "test?": _MEASURED,
     "thresholds": THRESHOLDS,
     "sensitivity?": float,  # the default, of built-in models
+    "threshold?": float,  # the default of a model with a built-in member
     "leak_claim?": LEAK_CLAIM,  # of crfdeid.model_card.calibration
     "drift_profile": DRIFT_PROFILE,
     "model_sha256": str,
@@ -80,6 +81,16 @@ def write_card(folder: Path, card: Mapping[str, Any]) -> dict[str, Any]:
     whole = {**card, "schema": _CARD_FORMAT_VERSION, "model_sha256": model["sha256"]}
     write_files({folder / CARD_FILE: dump_with_checksum(whole)})
     return whole | {"sha256": fields_checksum(whole)}
+
+
+def update_card(folder: Path, card: Mapping[str, Any], **parts: Any) -> dict[str, Any]:
+    """Write the card of a model anew, with further or other parts; return it.
+
+    Raises:
+        DataError: as of `write_card`.
+    """
+    stored = {name: value for name, value in card.items() if name != "sha256"}  # which `write_card` adds
+    return write_card(folder, {**stored, **parts})
 
 
 def read_card(folder: Path | ModelFolder) -> dict[str, Any] | None:
@@ -117,6 +128,8 @@ def _problem(card: dict[str, Any]) -> str | None:
         return problem
     if not is_profile(card["drift_profile"]):
         return "drift_profile is not of notes"
+    if not 0 <= card.get("threshold", 0) <= 1:
+        return "threshold is no probability"
     return thresholds_problem(card["thresholds"]) or claim_problem(card.get("leak_claim"))
 
 

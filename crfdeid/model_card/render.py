@@ -11,7 +11,7 @@ from crfdeid.documents import CONCEPT
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.card import LISTS_FILE, read_saved_lists
 from crfdeid.serialization import ModelFolder, open_model
-from crfdeid.thresholds import VOIDS_CLAIM, LeakClaim, usual_points
+from crfdeid.thresholds import VOIDS_CLAIM, LeakClaim, chosen_sensitivity, chosen_threshold, usual_points
 from crfdeid.utils.tables import markdown_table
 from features.languages import LANGUAGES
 
@@ -103,9 +103,9 @@ _LIMITS = (
 )
 _POINTS = (
     "`crfdeid redact --sensitivity 0.99` uses the threshold of its line, and other fractions theirs: a sensitivity s "
-    "needs 1/(1-s) PHI tokens in the development notes, which have {tokens:,}. Without the option, the most probable "
-    "tags are used. A threshold rests on the PHI tokens missed, which lie below it: where they are fewer "
-    "than ten, other notes can give quite another threshold. Where PPV is below 50 %, most hidden tokens are no PHI."
+    "needs 1/(1-s) PHI tokens in the development notes, which have {tokens:,}. Without the option, {default}. A "
+    "threshold rests on the PHI tokens missed, which lie below it: where they are fewer than ten, other notes can give "
+    "quite another threshold. Where PPV is below 50 %, most hidden tokens are no PHI."
 )
 _CONCEPTS = "Concepts, found where PHI is marked with document consistency:"
 _TITLES = {"dev": "On the development notes", "test": "On the held-out test notes"}
@@ -139,12 +139,22 @@ def render_card(folder: Path | ModelFolder, card: Mapping[str, Any] | None) -> s
     parts += [
         "## Operating points",
         *([_point_table(points)] if points else []),
-        _POINTS.format(tokens=card["thresholds"]["dev"]["phi_tokens"]),
+        _POINTS.format(tokens=card["thresholds"]["dev"]["phi_tokens"], default=_default(card)),
         *([_claim(card["leak_claim"])] if "leak_claim" in card else []),
         "## What this does not say",
         _LIMITS,
     ]
     return "\n\n".join(parts)
+
+
+def _default(card: Mapping[str, Any]) -> str:
+    """What redaction uses where no sensitivity is asked for."""
+    share, threshold = chosen_sensitivity(card, None), chosen_threshold(card, None)
+    if share is not None:
+        return f"a sensitivity of {share:g} is asked for"
+    if threshold is not None:
+        return f"the threshold {threshold:.3g} is used, which keeps all that the built-in member hides by default"
+    return "the most probable tags are used"
 
 
 def _claim(stored: Mapping[str, Any]) -> str:

@@ -197,8 +197,8 @@ class Policy(UsesOperators):
         operators: the operators that replace PHI, as of `crfdeid.redact`: one name for all types, a mapping of types
             to names, or `crfdeid.redaction.Operators`. None returns the spans only.
         sensitivity: share of the PHI tokens to find, such as 0.997, which takes the threshold that finds it in the
-            development notes; "none" for the most probable tags; None for the model's default, which only built-in
-            models have.
+            development notes; "none" for the most probable tags; None for the model's default, which built-in
+            models have, and those trained with one as a member.
         max_leak_rate: share of notes that leak at most, such as 0.05, which takes the threshold of the model's claim
             (`crfdeid calibrate`) in place of a sensitivity; None for none.
         consistent: mark a value that is found once wherever it recurs in its note.

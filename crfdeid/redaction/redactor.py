@@ -182,12 +182,12 @@ class Redactor:
 
     @cached_property
     def sensitivity(self) -> float | None:
-        """The sensitivity of the policy, or the model's default; None for the most probable tags, or a leak rate."""
+        """The sensitivity of the policy, or the model's default; None where none chooses the threshold."""
         return chosen_sensitivity(read_card(self.folder), self.policy.sensitivity, self.policy.max_leak_rate)
 
     @cached_property
     def threshold(self) -> float | None:
-        """The threshold of the policy's leak rate or of the sensitivity; None for the most probable tags.
+        """The threshold of the policy or the model (`chosen_threshold`); None for the most probable tags.
 
         Raises:
             UsageError: the model's card does not support it.

@@ -12,9 +12,10 @@ from crfdeid.cli import main
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.documents import DOUBT, LIST, RECORD, Document, Span, overlapping
+from crfdeid.documents import DOUBT, LIST, RECORD, Document, Span, overlapping, tokens_of
 from crfdeid.ensembles.ensemble import EnsembleTagger
 from crfdeid.evaluation.evaluate import count_leaking_documents
+from crfdeid.evaluation.probabilities import tokens_in
 from crfdeid.io.records import Note
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.lists import CustomLists, Term
@@ -165,3 +166,24 @@ def test_development_notes_choose_union_or_mean() -> None:
         both = EnsembleTagger.of([("crf", given), ("crf", member)])
         both.fit([], notes)
         assert both.settings.combine == expected
+
+
+@pytest.mark.parametrize("combine", ["union", "mean"])
+def test_a_model_with_a_builtin_member_hides_all_that_the_member_hides_by_default(tmp_path: Path, combine: str) -> None:
+    """Document consistency is left out: what it adds depends on where spans end."""
+    gold, model = tmp_path / "gold.jsonl", tmp_path / "both"
+    write_corpus(list(generate_notes(12, seed=3)), gold, format="jsonl")
+    command = ["train", str(gold), "--model", "crf", "--set", "max_iterations=15", "--set", f"combine={combine}"]
+    assert main([*command, "--augment", "none", "--with-builtin", "english", "--output", str(model)]) == 0
+    unseen = list(generate_notes(25, seed=11))
+    hidden, default, fewer = (
+        [tokens_in(tokens_of(one), one.spans) for one in finder.annotate_documents(unseen)]
+        for finder in (
+            load(model, consistent=False),
+            load("english", consistent=False),
+            load("english", consistent=False, sensitivity="none"),
+        )
+    )
+    assert all((own >= needed).all() for own, needed in zip(hidden, default, strict=True))
+    assert sum(map(sum, default)) > sum(map(sum, fewer)), "the default hides more than the most probable tags"
+    assert load(model, sensitivity="none").threshold is None
