@@ -94,7 +94,8 @@ def run(options: SimpleNamespace) -> None:
         redactor = shared.read_redactor(options, keys=keys, evidence=True)
         folder, service = redactor.folder, Service(redactor.start())
         name = options.model if options.model in BUILT_IN_MODELS else folder.path.resolve().name
-        facts = ModelFacts(name, model_digest(folder), validation_of(options.model, read_card(folder)))
+        validation = validation_of(options.model, read_card(folder), options.max_leak_rate)
+        facts = ModelFacts(name, model_digest(folder), validation)
         service.model.annotate(_FIRST_TEXT)
         hosts = {"localhost", "127.0.0.1", "::1", options.host.lower(), *map(str.lower, options.allowed_hosts)}
         access = Access(frozenset(hosts), options.max_bytes, options.timeout, options.languages, token, reveal_token)

@@ -20,6 +20,7 @@ from crfdeid.model_card.card import model_digest
 from crfdeid.registry import create
 from crfdeid.serialization import ModelFolder, open_model
 from crfdeid.tagger import OnProgress
+from crfdeid.thresholds import VOIDS_CLAIM, claim_in
 from crfdeid.utils.files import file_digest, take_lock
 from crfdeid.utils.folders import make_cache_folder, write_folder
 from crfdeid.validation import suggestion
@@ -95,13 +96,19 @@ def find_model(name: Path | str | ModelFolder, *, on_progress: OnProgress | None
     return model
 
 
-def validation_of(name: str, card: Mapping[str, Any] | None) -> str:
+def validation_of(name: str, card: Mapping[str, Any] | None, max_leak_rate: float | None = None) -> str:
     """Return what a model was measured on, as a sentence for its user.
 
     Args:
         name: the name in `BUILT_IN_MODELS`, or the folder.
         card: the model's card; None without one.
+        max_leak_rate: the leak rate of the claim that it is used with; None for none.
+
+    Raises:
+        SettingError: the card does not claim this rate.
     """
+    if max_leak_rate is not None:
+        return f"It claims that {claim_in(card, max_leak_rate)}; void with: {VOIDS_CLAIM}."
     if name in BUILT_IN_MODELS:
         return f"It {BUILT_IN_MODELS[name]} and {_NOT_VALIDATED}."
     if card is None:
@@ -111,8 +118,8 @@ def validation_of(name: str, card: Mapping[str, Any] | None) -> str:
     scores = card["dev"]["consistent"]
     recall, leaking = scores["token_binary"]["micro"]["recall"], scores["leaking_documents"]
     return (
-        f"On its {leaking['total']:,} development notes it found {100 * recall:.2f} % of the PHI tokens, and "
-        f"{leaking['count']:,} notes kept some; other notes can differ."
+        f"On its development notes ({leaking['total']:,}) its most probable tags found {100 * recall:.2f} % of the PHI "
+        f"tokens, and left some in {leaking['count']:,} of them; other notes can differ."
     )
 
 

@@ -762,7 +762,7 @@ def test_the_page_names_the_model_and_its_validation(tried: Server, server: Serv
     _, page = tried.ask("/")
     found = json.loads((validated / "card.json").read_text())["dev"]["consistent"]["leaking_documents"]
     assert f"<b>{validated.name}</b>" in page and model_digest(validated)[:12] in page
-    assert f"On its {found['total']} development notes" in page and f"{found['count']} notes kept some" in page
+    assert f"On its development notes ({found['total']})" in page and f"left some in {found['count']} of them" in page
     assert "has not been validated on real notes" in server.ask("/")[1]  # a model without a card
 
 
@@ -825,8 +825,10 @@ def test_the_page_shows_what_the_service_hides_also_by_a_claim(validated: Path, 
     found = start(tmp_path / "bounded", "--max-leak-rate", 0.25)
     try:
         status, shown = found.ask("/preview", {"text": TRIED})
+        _, page = found.ask("/")
     finally:
         assert found.end() == 0
+    assert "at most 25 % of notes leak, with 95 % confidence (3 of 40 annotated notes did)" in page
     assert status == 200
     used = shown["steps"][shown["used"]]
     model = crfdeid.load(tmp_path / "bounded", max_leak_rate=0.25)
