@@ -85,6 +85,7 @@ _PREDICTED = Mode("--predicted", lambda options: options.predicted is not None)
         metavar="KEY",
         help="Key of the spans in the JSON of another tool; default: the tool's.",
     ),
+    shared.MAX_LEAK_RATE.but(only=(_BY_MODEL,), rare=True),
     shared.NO_CONSISTENCY.but(only=(_BY_MODEL,)),
     shared.KEY_FILE.but(only=(_BY_MODEL,)),
     shared.LIMIT.but(rare=True),

@@ -101,6 +101,7 @@ def _rendering(options: SimpleNamespace) -> str:
         metavar="PATH",
         help="Annotated notes for development, for the effect of each kind of feature on the scores.",
     ),
+    shared.MAX_LEAK_RATE.but(only=(_TEXT,), rare=True),
     shared.NO_CONSISTENCY.but(only=(_TEXT,)),
     shared.KEY_FILE,
     details="Without a text: features, weights and rules. With a text: the reason for each span, and for one word the "

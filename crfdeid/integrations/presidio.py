@@ -32,13 +32,14 @@ class CrfdeidRecognizer(LocalRecognizer):
     probability of being PHI among the tokens of a span, for a rule its precision, and 1.0 where nothing was measured.
 
     Presidio's registry drops the keys of a recogniser in a YAML file that are none of Presidio's: ``model``,
-    ``sensitivity``, ``consistent``, ``types``, ``accept_damaged`` and ``markup``. Set them in a subclass, and name that
-    in the file. The environment variable `MODEL_VARIABLE` names the model alone; without a model, the recogniser
-    refuses to start.
+    ``sensitivity``, ``max_leak_rate``, ``consistent``, ``types``, ``accept_damaged`` and ``markup``. Set them in a
+    subclass, and name that in the file. The environment variable `MODEL_VARIABLE` names the model alone; without a
+    model, the recogniser refuses to start.
 
     Args:
         model: a model's folder, or a built-in model; "" takes it from `MODEL_VARIABLE`.
         sensitivity: share of PHI tokens to find, or "none", as of `crfdeid.Policy`.
+        max_leak_rate: share of notes that leak at most, of the model's claim, in place of a sensitivity.
         consistent: mark a value that is found once wherever it recurs in its text.
         types: Presidio's entities for types of PHI, in place of those of `presidio_type`.
         accept_damaged: accept texts in mojibake, with more misses; else they fail.
@@ -64,6 +65,7 @@ class CrfdeidRecognizer(LocalRecognizer):
         model: str | Path = "",
         *,
         sensitivity: Sensitivity = None,
+        max_leak_rate: float | None = None,
         consistent: bool = True,
         types: Mapping[str, str] | None = None,
         accept_damaged: bool = False,
@@ -76,7 +78,13 @@ class CrfdeidRecognizer(LocalRecognizer):
         chosen = str(model) or os.environ.get(MODEL_VARIABLE, "")
         if not chosen:
             raise NotFoundError(f"no model: give its folder, or set {MODEL_VARIABLE}")
-        policy = Policy(sensitivity=sensitivity, consistent=consistent, accept_damaged=accept_damaged, markup=markup)
+        policy = Policy(
+            sensitivity=sensitivity,
+            max_leak_rate=max_leak_rate,
+            consistent=consistent,
+            accept_damaged=accept_damaged,
+            markup=markup,
+        )
         self._model = IntegratedModel(Redactor(chosen, policy, evidence=True))
         self._types = dict(types or {})
         known = self._model.deidentifier.types

@@ -38,7 +38,14 @@ _ErrorHandler = Callable[[str, Any, list[Doc], Exception], None]
 
 
 def make_component(
-    nlp: Language, name: str, model: str, sensitivity: Sensitivity, consistent: bool, accept_damaged: bool, markup: str
+    nlp: Language,
+    name: str,
+    model: str,
+    sensitivity: Sensitivity,
+    max_leak_rate: float | None,
+    consistent: bool,
+    accept_damaged: bool,
+    markup: str,
 ) -> PhiComponent:
     """Create the component; spaCy calls this for ``nlp.add_pipe("crfdeid")``.
 
@@ -47,6 +54,7 @@ def make_component(
         name: the component's name in it.
         model: a model's folder, or a built-in model. A pipeline that was saved has its model in its own folder.
         sensitivity: share of PHI tokens to find, or "none", as of `crfdeid.Policy`.
+        max_leak_rate: share of notes that leak at most, of the model's claim, in place of a sensitivity.
         consistent: mark a value that is found once wherever it recurs in its document.
         accept_damaged: accept documents in mojibake, with more misses; else they fail.
         markup: "auto" fails documents in markup, such as RTF; "plain" reads them as prose.
@@ -54,7 +62,13 @@ def make_component(
     Raises:
         UsageError: an option is invalid, or the model's card does not support it.
     """
-    policy = Policy(sensitivity=sensitivity, consistent=consistent, accept_damaged=accept_damaged, markup=markup)
+    policy = Policy(
+        sensitivity=sensitivity,
+        max_leak_rate=max_leak_rate,
+        consistent=consistent,
+        accept_damaged=accept_damaged,
+        markup=markup,
+    )
     found = IntegratedModel(Redactor(model, policy, concepts=True, evidence=True))
     found.require_threshold()
     return PhiComponent(found, name=name)
@@ -265,7 +279,14 @@ def _exact_spans(doc: Doc, group: SpanGroup) -> list[Span] | None:
 Language.factory(
     "crfdeid",
     assigns=["doc.spans", "doc.ents", "doc._.redacted"],
-    default_config={"model": "", "sensitivity": None, "consistent": True, "accept_damaged": False, "markup": "auto"},
+    default_config={
+        "model": "",
+        "sensitivity": None,
+        "max_leak_rate": None,
+        "consistent": True,
+        "accept_damaged": False,
+        "markup": "auto",
+    },
     default_score_weights={"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None},
     func=make_component,
 )

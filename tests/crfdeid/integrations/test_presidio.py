@@ -158,3 +158,13 @@ def test_a_text_that_is_no_sound_prose_fails_as_in_the_command(
         engine(CrfdeidRecognizer(few_notes_model)).analyze(damaged, language="en")
     accepting = engine(CrfdeidRecognizer(few_notes_model, **accepted))
     assert found(accepting.analyze(damaged, language="en")) == expected(crfdeid.load(few_notes_model).annotate(damaged))
+
+
+def test_the_threshold_of_a_claim_is_used(claimed_model: Path) -> None:
+    models = crfdeid.load(claimed_model, max_leak_rate=0.25), crfdeid.load(claimed_model)
+    expected, default = (
+        [[(s.start, s.end) for s in one.annotate(text).spans] for text in NOTES[:20]] for one in models
+    )
+    recognizer = CrfdeidRecognizer(claimed_model, max_leak_rate=0.25)
+    found = [sorted((one.start, one.end) for one in recognizer.analyze(text, [])) for text in texts]
+    assert found == expected != default

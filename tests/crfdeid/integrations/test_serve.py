@@ -46,15 +46,12 @@ from crfdeid.errors import (
 )
 from crfdeid.integrations.common import presidio_type
 from crfdeid.markup import MEDIA_TYPES
-from crfdeid.model_card.calibration import copy_with_claim
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.pretrained import validation_of
 from crfdeid.model_card.training import train_model
 from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.redactor import Redactor, StartedRedactor
 from crfdeid.secrets import Keys
-from crfdeid.serialization import open_model
-from crfdeid.thresholds import LeakClaim
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 from presidio_anonymizer import AnonymizerEngine, OperatorConfig, RecognizerResult
@@ -819,10 +816,8 @@ def validated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_page_shows_what_the_service_hides_also_by_a_claim(validated: Path, tmp_path: Path) -> None:
-    claim = LeakClaim(0.25, 0.95, "notes", 40, 3, 0.002, 30.0)
-    copy_with_claim(open_model(validated), tmp_path / "bounded", claim)
-    found = start(tmp_path / "bounded", "--max-leak-rate", 0.25)
+def test_the_page_shows_what_the_service_hides_also_by_a_claim(claimed_model: Path) -> None:
+    found = start(claimed_model, "--max-leak-rate", 0.25)
     try:
         status, shown = found.ask("/preview", {"text": TRIED})
         _, page = found.ask("/")
@@ -830,9 +825,8 @@ def test_the_page_shows_what_the_service_hides_also_by_a_claim(validated: Path, 
         assert found.end() == 0
     assert "at most 25 % of notes leak, with 95 % confidence (3 of 40 annotated notes did)" in page
     assert status == 200
-    used = shown["steps"][shown["used"]]
-    model = crfdeid.load(tmp_path / "bounded", max_leak_rate=0.25)
-    assert used["sensitivity"] is None and used["threshold"] == claim.threshold
+    used, model = shown["steps"][shown["used"]], crfdeid.load(claimed_model, max_leak_rate=0.25)
+    assert used["sensitivity"] is None and used["threshold"] == model.threshold
     assert [tuple(span[:3]) for span in used["spans"]] == list(model.annotate(TRIED).spans)
     hidden = [{i for start, end, *_ in step["spans"] for i in range(start, end)} for step in shown["steps"]]
     assert all(map(set.issubset, hidden, hidden[1:])), "the slider hides more step by step"

@@ -348,3 +348,17 @@ def start_method(request: pytest.FixtureRequest) -> Iterator[None]:
 def test_two_processes_give_what_one_gives(nlp: spacy.Language) -> None:
     one = [found(doc) for doc in nlp.pipe(NOTES[:20])]
     assert [found(doc) for doc in nlp.pipe(NOTES[:20], n_process=2, batch_size=5)] == one
+
+
+def test_the_threshold_of_a_claim_is_used_and_saved(claimed_model: Path) -> None:
+    models = crfdeid.load(claimed_model, max_leak_rate=0.25), crfdeid.load(claimed_model)
+    expected, default = (
+        [[(s.start, s.end) for s in one.annotate(text).spans] for text in NOTES[:20]] for one in models
+    )
+    pipeline, again = spacy.blank("en"), spacy.blank("en")
+    pipeline.add_pipe("crfdeid", config={"model": str(claimed_model), "max_leak_rate": 0.25})
+    again.add_pipe("crfdeid", config={"max_leak_rate": 0.25})
+    again.from_bytes(pipeline.to_bytes())
+    for nlp in (pipeline, again):
+        found = [list(map(tuple, doc.spans["phi"].attrs["offsets"])) for doc in nlp.pipe(texts)]
+        assert found == expected != default

@@ -167,3 +167,17 @@ def test_settings_that_void_a_claim_are_refused(settings: dict[str, object]) -> 
         Policy(**{"max_leak_rate": 0.05, **settings})  # type: ignore[arg-type]
     with pytest.raises(SettingError):
         Policy(max_leak_rate=1.5)
+
+
+def test_evaluate_scores_with_the_claim(
+    folder: Path, notes: list[Document], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["evaluate", str(folder / "bounded"), str(folder / "unseen.jsonl"), "--mode", "binary", "--json"]
+    found = []
+    for more in ([], ["--max-leak-rate", "0.25"]):
+        assert main([*command, *more]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    model = load(folder / "bounded", max_leak_rate=0.25)
+    scores = score_tokens(notes, {note.id: note.spans for note in model.annotate_documents(notes)}, binary=True)
+    assert found[0] != found[1]
+    assert str(scores.micro.recall)[:8] in json.dumps(found[1])
