@@ -161,10 +161,9 @@ def test_a_text_that_is_no_sound_prose_fails_as_in_the_command(
 
 
 def test_the_threshold_of_a_claim_is_used(claimed_model: Path) -> None:
+    texts = NOTES[:20]
     models = crfdeid.load(claimed_model, max_leak_rate=0.25), crfdeid.load(claimed_model)
-    expected, default = (
-        [[(s.start, s.end) for s in one.annotate(text).spans] for text in NOTES[:20]] for one in models
-    )
+    expected, default = ([[(s.start, s.end) for s in one.annotate(text).spans] for text in texts] for one in models)
     recognizer = CrfdeidRecognizer(claimed_model, max_leak_rate=0.25)
     found = [sorted((one.start, one.end) for one in recognizer.analyze(text, [])) for text in texts]
     assert found == expected != default

@@ -351,10 +351,9 @@ def test_two_processes_give_what_one_gives(nlp: spacy.Language) -> None:
 
 
 def test_the_threshold_of_a_claim_is_used_and_saved(claimed_model: Path) -> None:
+    texts = NOTES[:20]
     models = crfdeid.load(claimed_model, max_leak_rate=0.25), crfdeid.load(claimed_model)
-    expected, default = (
-        [[(s.start, s.end) for s in one.annotate(text).spans] for text in NOTES[:20]] for one in models
-    )
+    expected, default = ([[(s.start, s.end) for s in one.annotate(text).spans] for text in texts] for one in models)
     pipeline, again = spacy.blank("en"), spacy.blank("en")
     pipeline.add_pipe("crfdeid", config={"model": str(claimed_model), "max_leak_rate": 0.25})
     again.add_pipe("crfdeid", config={"max_leak_rate": 0.25})
