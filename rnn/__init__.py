@@ -54,11 +54,14 @@ __all__ = [
     "Vocabulary",
 ]
 
-_FIXED_ORDER = "xla_gpu_deterministic_ops"
 _FLAGS = os.environ.get("XLA_FLAGS", "")
-if _FIXED_ORDER not in _FLAGS and any(map(find_spec, ("jax_cuda12_plugin", "jax_cuda13_plugin"))):
-    # XLA reads it at the first computation: sums in a fixed order, so that one seed gives one network on a GPU too.
-    os.environ["XLA_FLAGS"] = f"{_FLAGS} --{_FIXED_ORDER}=true".strip()
+# XLA reads them at the first computation. Sums in a fixed order: one seed gives one network on a GPU too. That also
+# turns off autotuning, without which XLA's own kernels for products take long to compile and fail for BERT's training
+# (jax-ml/jax issue 34010): the products are cuBLAS's.
+_GPU_FLAGS = ("--xla_gpu_deterministic_ops=true", "--xla_gpu_enable_triton_gemm=false")
+if any(map(find_spec, ("jax_cuda12_plugin", "jax_cuda13_plugin"))):
+    _MISSING = [flag for flag in _GPU_FLAGS if flag.partition("=")[0] not in _FLAGS]
+    os.environ["XLA_FLAGS"] = " ".join([_FLAGS, *_MISSING]).strip()
 
 _MODULES = {
     "rnn.models.bilstm_crf": ("BilstmCrf", "BilstmCrfSettings", "BilstmCrfTagger"),
