@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial, wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -12,6 +13,7 @@ import jax.numpy as jnp
 from flax import nnx
 
 from rnn.interfaces import Arrays, Logits, Network, Params
+from rnn.layers.gather import rows_of
 from rnn.vocab import FIRST_WORD, PAD
 
 _P = ParamSpec("_P")
@@ -89,7 +91,7 @@ def embedding_lookup(network: Network, params: Mapping[str, Any], inputs: Arrays
         params: parameters with the tables, [V, D] each.
         inputs: those of one sentence, or of several.
     """
-    found = {table: params[f"tables.{table}"][inputs[name]] for table, name in network.tables.items()}
+    found = {table: rows_of(params[f"tables.{table}"], inputs[name]) for table, name in network.tables.items()}
     for table, name in network.tables.items():
         made = name.removesuffix("words") + SUBWORD_VECTORS
         if name.endswith("words") and made in inputs:
@@ -114,6 +116,21 @@ def full_precision(function: Callable[_P, _R]) -> Callable[_P, _R]:
             return function(*args, **kwargs)
 
     return precise
+
+
+def on_host() -> AbstractContextManager[Any]:
+    """Compute on the CPU within this context, also where JAX has a GPU: few numbers by many small programs."""
+    if jax.default_backend() == "cpu":
+        return nullcontext()
+    try:
+        return jax.default_device(jax.local_devices(backend="cpu")[0])
+    except RuntimeError:  # JAX_PLATFORMS names the GPU alone
+        return nullcontext()
+
+
+def from_host(params: Params) -> Params:
+    """Put parameters that were made `on_host` on the default device."""
+    return params if jax.default_backend() == "cpu" else jax.device_put(jax.device_get(params))
 
 
 _FEW, _MANY = 1 << 17, 1 << 22  # between these sizes, surplus numbers are made

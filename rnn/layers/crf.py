@@ -18,6 +18,7 @@ from flax import nnx
 from jax import lax
 
 from rnn.decode import ANY
+from rnn.layers.gather import entries, pick
 from rnn.network import uniform
 
 _NEVER = -1e9  # score of a forbidden tag
@@ -84,8 +85,8 @@ def path_score(emissions: jax.Array, transitions: jax.Array, tags: jax.Array, le
         length: how many of the T tokens are real.
     """
     real = jnp.arange(tags.shape[0]) < length
-    here = jnp.take_along_axis(emissions, tags[:, None], axis=1)[:, 0]
-    steps = transitions[tags[:-1], tags[1:]]
+    here = pick(emissions, tags)
+    steps = entries(transitions, tags[:-1], tags[1:])
     return jnp.sum(here, where=real) + jnp.sum(steps, where=real[1:])
 
 

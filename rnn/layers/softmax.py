@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from rnn.decode import ANY
+from rnn.layers.gather import pick
 
 
 class SoftmaxScores(NamedTuple):
@@ -25,7 +26,7 @@ class SoftmaxScores(NamedTuple):
         token = jnp.arange(tags.shape[0])
         highest = lax.stop_gradient(jnp.max(self.emissions, axis=1))
         normaliser = jnp.log(jnp.sum(jnp.exp(self.emissions - highest[:, None]), axis=1)) + highest
-        losses = normaliser - self.emissions.at[token, tags].get(mode="promise_in_bounds")  # [T]
+        losses = normaliser - pick(self.emissions, tags)  # [T]
         return jnp.sum(losses, where=token < length)
 
     def best_path(self, length: jax.Array, begins: jax.Array) -> jax.Array:

@@ -29,9 +29,10 @@ from rnn.batching import PaddingPolicy, Row, rows_by_length
 from rnn.decode import posteriors, run_batches
 from rnn.interfaces import Arrays, Network, Params
 from rnn.layers.dropout import dropout, split_key
+from rnn.layers.gather import pick
 from rnn.layers.softmax import SoftmaxScores
 from rnn.layers.transformer import Linear, TransformerEncoder
-from rnn.network import Structure, TrainedModel
+from rnn.network import Structure, TrainedModel, on_host
 from rnn.pretrained.config import SCHEMES, EncoderConfig, Head, read_renamed
 from rnn.pretrained.hub import (
     DISTRIBUTION,
@@ -110,7 +111,7 @@ def first_pieces_loss(
     tags = targets[PHI]
     counted = (jnp.arange(tags.shape[0]) < length) & (tags != NOT_COUNTED)
     scores: Any = network.scores(vectors, inputs, length, key)[PHI]
-    losses = optax.softmax_cross_entropy_with_integer_labels(scores.emissions, jnp.maximum(tags, 0))  # [L]
+    losses = jax.nn.logsumexp(scores.emissions, axis=1) - pick(scores.emissions, jnp.maximum(tags, 0))  # [L]
     return jnp.sum(losses, where=counted)
 
 
@@ -394,8 +395,9 @@ class BertTagger(NetworkTagger):
             arrays: dict[str, Any] = {"network.head.W": matrix, "network.head.b": bias}
         else:
             encoder = PretrainedEncoder(self._folder(), processor.encoder, processor.pieces)
-            head = Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self.seed))
-            found = Structure.split(head)[1].items()
+            with on_host():
+                head = Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self.seed))
+                found = jax.device_get(Structure.split(head)[1]).items()
             arrays = {f"network.head.{name.removeprefix('network.')}": array for name, array in found}
         for name, array in encoder.weights().items():
             arrays["tables.pieces" if name == "pieces" else f"network.encoder.{name}"] = array

@@ -18,6 +18,7 @@ from jax import lax
 from rnn.batching import Batch
 from rnn.interfaces import Loss, Network, Params
 from rnn.layers.dropout import WordDropout, drop_words
+from rnn.layers.gather import add_rows, first_of_equals, sums_of_rows
 from rnn.network import Structure, embedding_lookup, full_precision
 from rnn.training.schedules import BatchingSpec, identity
 
@@ -169,7 +170,7 @@ def _descend(
     updated = {name: dense[name] - rate * gradient for name, gradient in gradients.items()}
     for table, name in trained.items():
         place = f"tables.{table}"
-        updated[place] = params[place].at[inputs[name]].add(-rate * of_rows[table])
+        updated[place] = add_rows(params[place], inputs[name], -rate * of_rows[table])
     return updated, total
 
 
@@ -191,8 +192,7 @@ def _norm(dense: jax.Array, looked_up: Sequence[tuple[jax.Array, jax.Array]], ma
 def _square_of_rows(ids: jax.Array, gradients: jax.Array) -> jax.Array:
     """Squared norm of a table's gradient from those of its looked-up rows: rows of one id are summed first."""
     ids, gradients = ids.reshape(-1), gradients.reshape(-1, gradients.shape[-1])
-    first = jnp.argmax(ids[:, None] == ids[None], axis=1)  # of the rows with the same id; XLA stores no [P, P]
-    return jnp.sum(jnp.zeros_like(gradients).at[first].add(gradients) ** 2)
+    return jnp.sum(sums_of_rows(gradients, first_of_equals(ids), ids.size) ** 2)
 
 
 def drawn_rows(data: StepData) -> tuple[Batch, jax.Array]:

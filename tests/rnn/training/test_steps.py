@@ -14,7 +14,16 @@ from rnn.layers.dropout import WordDropout, drop_words, dropout_factors
 from rnn.network import embedding_lookup
 from rnn.training.minibatches import optimiser, per_sentences
 from rnn.training.schedules import identity, nll_loss
-from rnn.training.steps import Program, StepData, TrainState, _square_of_rows, compiled_step, per_sentence, run_keys
+from rnn.training.steps import (
+    Program,
+    StepData,
+    TrainState,
+    _square_of_rows,
+    compiled_step,
+    per_sentence,
+    run_keys,
+    step,
+)
 from rnn.vocab import PAD
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -277,3 +286,29 @@ def test_one_update_for_several_sentences_has_random_numbers_for_each():
     state, loss = compiled_step(Program(structure, nll_loss, identity, per_sentences(1, sgd).update), state, data)
     assert float(loss) == pytest.approx(sum(losses), rel=1e-4)
     same(state.params, expected)
+
+
+def one_step(updates, structure, params, optimiser_state, batch):
+    """A step of several sentences, traced anew, and the summed loss."""
+    program, keys = (
+        Program(structure, nll_loss, identity, updates.update),
+        run_keys(jax.random.key(0), NUMBER, sentences=len(VISITS), inputs=0),
+    )
+    rates = map(np.float32, (RATE, 0.2, 0.0))
+    data = StepData({}, batch, {}, np.array(VISITS, np.int32), np.int32(len(VISITS)), keys, *rates)
+    state, loss = jax.jit(lambda state: step(program, state, data))(TrainState(params, optimiser_state, {}))
+    return state.params, float(loss)
+
+
+def test_a_gpu_adds_up_the_gradients_of_a_table_to_the_same_step(monkeypatch):
+    """One update a sentence of Elman, and one of a CRF by optax; with words that occur twice."""
+    sgd = optimiser(optax.sgd)
+    words = make_batch([tiny_crf.row_of([4, 2, 4], (0, 2, 1))] * 3, length=4)
+    crf, elman = tiny_crf.start(), start(Elman)
+    cases = [(per_sentence(), *elman, (), BUCKET), (per_sentences(4, sgd), *crf, sgd.init(crf[1]), words)]
+    expected = [one_step(*case) for case in cases]
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    for case, (params, loss) in zip(cases, expected, strict=True):
+        found, other = one_step(*case)
+        assert other == pytest.approx(loss, rel=1e-6)
+        same(found, params)
