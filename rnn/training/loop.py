@@ -15,10 +15,10 @@ from crfdeid.documents import PHI
 from crfdeid.evaluation.entities import count_tag_ids
 from crfdeid.tagger import FitProgress, OnProgress
 from rnn.batching import POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row, batches, make_buckets
-from rnn.decode import best_of_each_layer, iob_constraints
+from rnn.decode import best_of_each_layer, device_padding, iob_constraints
 from rnn.interfaces import DevMetric, Params
 from rnn.layers.dropout import random_key
-from rnn.network import Structure
+from rnn.network import Structure, on_host
 from rnn.training.minibatches import even_batches, held_out_loss
 from rnn.training.schedules import BatchingSpec, EvalResult, Phase, Schedule
 from rnn.training.steps import Program, StepData, TrainState, compiled_step, run_keys
@@ -215,9 +215,10 @@ class _State:
 
     def _rates(self, phase: Phase, batch: Batch) -> Iterator[np.float32]:
         """Learning rate, bound of the norm and decay of the averages."""
-        rate = phase.rate(self._runs) if callable(phase.rate) else phase.rate
+        with on_host():  # a GPU would compile and run a program for each operation of a schedule
+            rate = np.asarray(phase.rate(self._runs)) if callable(phase.rate) else phase.rate
         if phase.turns:
-            rate *= phase.turns[next(iter(batch.targets))]
+            rate = rate * phase.turns[next(iter(batch.targets))]
         # A smaller decay at first, or the average would hold on to the initial weights.
         decay = min(phase.average, (1 + self._runs) / (10 + self._runs))
         longest = np.inf if phase.max_norm is None else phase.max_norm
@@ -269,7 +270,7 @@ class Dev:
         hides_phi: bool = False,
         padding: PaddingPolicy = POWER_OF_TWO_PADDING,
     ) -> None:
-        found = list(batches(rows, padding))
+        found = list(batches(rows, device_padding(padding)))  # the shapes of prediction: no further programs
         self._batches, self._hides_phi = [batch for _, batch in found], hides_phi
         order = [(members, len(batch.lengths)) for members, batch in found]
         self._gold = {layer: _gold(gold[layer], names, order) for layer, names in tags.items()}
