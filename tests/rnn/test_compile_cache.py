@@ -138,3 +138,46 @@ def test_half_a_program_is_written_anew_and_nobody_hears_of_it(tmp_path):
         for path in programs:
             path.write_bytes(path.read_bytes()[:100])
     assert found[0] and found[0].keys() == found[1].keys()
+
+
+REPEATED = """
+    import sys
+    from collections import Counter
+    import jax
+    from crfdeid.documents import LabelledSentence
+    from crfdeid.registry import create
+    from features.tokens import Sentence
+    from rnn.compile_cache import keep_compiled
+    from tiny_encoders import tiny_encoder
+
+    keep_compiled()
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    events = Counter()
+    jax.monitoring.register_event_listener(lambda event, **_: events.update([event.rpartition("/")[2]]))
+    items = [LabelledSentence(Sentence.from_words(["Mr", "Doe"] * n), ("O", "B-PATIENT") * n) for n in (1, 2, 9)]
+    words = {"embedding_dim": 8, "hidden": 6, "min_count": 1}
+    pieces = {"encoder": str(tiny_encoder()), "window": 20, "overlap": 5}
+    own = {"elman": words, "jordan": words, "bilstm-crf": words, "bert": pieces}
+    for name, settings in own.items():
+        tagger = create(name, overrides={"epochs": 2, **settings})
+        tagger.fit(items, items[:2])
+        tagger.predict([item.sentence for item in items])
+        tagger.marginals([items[0].sentence])
+    print(events["compile_requests_use_cache"], events["cache_hits"])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quickly_compiled")
+def test_a_second_process_compiles_nothing(tmp_path):
+    told = {**os.environ, "CRFDEID_CACHE": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    for name in ("JAX_COMPILATION_CACHE_DIR", "CRFDEID_COMPILATION_CACHE"):
+        told.pop(name, None)
+    found = []
+    for seed in ("1", "2"):  # of Python's hashes, and so of the order of sets
+        command = [sys.executable, "-c", textwrap.dedent(REPEATED)]
+        done = subprocess.run(command, env={**told, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True)
+        found.append(tuple(map(int, done.stdout.split())))
+    (programs, _), (asked, read) = found
+    assert programs > 40
+    assert (asked, read) == (programs, programs)
