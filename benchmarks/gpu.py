@@ -108,9 +108,9 @@ def compiling(args: argparse.Namespace) -> Iterator[Row]:
     monitoring.register_event_listener(lambda event, **_: events.append(event))
     sentences = [item for note in notes(args) for item in encode(note).sentences]
     for name in ("elman", "jordan", "bilstm-crf", "bert"):
+        settings = {"encoder": str(encoder(args))} if name == "bert" else {}
         events.clear()
         started = time.perf_counter()
-        settings = {"encoder": str(encoder(args))} if name == "bert" else {}
         tagger = create(name, overrides={**settings, "epochs": 1})
         tagger.fit(sentences, sentences[:20])
         tagger.predict([item.sentence for item in sentences])
