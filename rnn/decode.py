@@ -112,11 +112,6 @@ def posteriors(structure: Structure, params: Params, batch: Batch, *, layer: str
     return jax.vmap(probabilities)(jax.tree.map(jnp.asarray, dict(batch.inputs)), jnp.asarray(batch.lengths))
 
 
-def device_padding(padding: PaddingPolicy) -> PaddingPolicy:
-    """Padding with the larger batches of an accelerator, if JAX has one."""
-    return padding if jax.default_backend() == "cpu" else padding._replace(many_tokens=_ACCELERATOR_TOKENS)
-
-
 def run_batches(
     rows: Sequence[Row],
     ask: Callable[[Batch], jax.Array],
@@ -135,7 +130,8 @@ def run_batches(
     Yields:
         [T, ...] for each row.
     """
-    padding = device_padding(padding)
+    if jax.default_backend() != "cpu":
+        padding = padding._replace(many_tokens=_ACCELERATOR_TOKENS)
     for some in _groups(rows):
         # All batches are dispatched before the first result is read: host and device work at the same time.
         running = [(members, ask(batch)) for members, batch in batches(some, padding)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial, wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -12,8 +11,8 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
+from rnn import gpu
 from rnn.interfaces import Arrays, Logits, Network, Params
-from rnn.layers.gather import rows_of
 from rnn.vocab import FIRST_WORD, PAD
 
 _P = ParamSpec("_P")
@@ -91,6 +90,7 @@ def embedding_lookup(network: Network, params: Mapping[str, Any], inputs: Arrays
         params: parameters with the tables, [V, D] each.
         inputs: those of one sentence, or of several.
     """
+    rows_of = gpu.rows_of if jax.default_backend() == "gpu" else lambda table, ids: table[ids]
     found = {table: rows_of(params[f"tables.{table}"], inputs[name]) for table, name in network.tables.items()}
     for table, name in network.tables.items():
         made = name.removesuffix("words") + SUBWORD_VECTORS
@@ -103,8 +103,7 @@ def embedding_lookup(network: Network, params: Mapping[str, Any], inputs: Arrays
 def inference_scores(structure: Structure, params: Params, inputs: Arrays, length: jax.Array) -> Mapping[str, Logits]:
     """Deterministic scores of one sentence."""
     network = structure.network(params)
-    found: Mapping[str, Logits] = network.scores(embedding_lookup(network, params, inputs), inputs, length)
-    return found
+    return network.scores(embedding_lookup(network, params, inputs), inputs, length)
 
 
 def full_precision(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -116,21 +115,6 @@ def full_precision(function: Callable[_P, _R]) -> Callable[_P, _R]:
             return function(*args, **kwargs)
 
     return precise
-
-
-def on_host() -> AbstractContextManager[Any]:
-    """Compute on the CPU within this context, also where JAX has a GPU: few numbers by many small programs."""
-    if jax.default_backend() == "cpu":
-        return nullcontext()
-    try:
-        return jax.default_device(jax.local_devices(backend="cpu")[0])
-    except RuntimeError:  # JAX_PLATFORMS names the GPU alone
-        return nullcontext()
-
-
-def from_host(params: Params) -> Params:
-    """Put parameters that were made `on_host` on the default device."""
-    return params if jax.default_backend() == "cpu" else jax.device_put(jax.device_get(params))
 
 
 _FEW, _MANY = 1 << 17, 1 << 22  # between these sizes, surplus numbers are made

@@ -22,7 +22,7 @@ from rnn.batching import POWER_OF_FOUR_PADDING, POWER_OF_TWO_PADDING, Batch, Pad
 from rnn.compile_cache import keep_compiled
 from rnn.decode import best_tags, iob_constraints, posteriors, run_batches
 from rnn.interfaces import DevMetric, Network, Processor
-from rnn.network import Structure, TrainedModel, from_host, on_host, with_tables
+from rnn.network import Structure, TrainedModel, with_tables
 from rnn.saving import SavedTagger, require_known_tags
 from rnn.settings import STEP_ARGUMENTS, WordSettings
 from rnn.training.loop import Dev, DeviceBatches, Training, copied, start_training, train
@@ -206,11 +206,10 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
 
     def initial(self, processor: Any) -> TrainedModel:
         """Initial model of training from scratch: random parameters from the seed."""
-        with on_host():
-            rngs = nnx.Rngs(self.seed)
-            tables = self.tables(processor, rngs)
-            structure, params = Structure.split(self.network(processor, rngs))
-        return TrainedModel(processor, structure, from_host(with_tables(tables, params)))
+        rngs = nnx.Rngs(self.seed)
+        tables = self.tables(processor, rngs)
+        structure, params = Structure.split(self.network(processor, rngs))
+        return TrainedModel(processor, structure, with_tables(tables, params))
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """Tag sentences, one tag a token, with the setting ``decoding``."""

@@ -3,6 +3,5 @@
 lstm.py            bidirectional LSTM layers
 softmax.py, crf.py scores of the tags: loss, best path, probabilities
 dropout.py         dropout of units and words
-gather.py          rows of tables, with gradients for a GPU
 transformer.py     the encoder of BERT and RoBERTa
 """

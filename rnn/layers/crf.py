@@ -17,8 +17,8 @@ import jax.numpy as jnp
 from flax import nnx
 from jax import lax
 
+from rnn import gpu
 from rnn.decode import ANY
-from rnn.layers.gather import entries, pick
 from rnn.network import uniform
 
 _NEVER = -1e9  # score of a forbidden tag
@@ -85,8 +85,10 @@ def path_score(emissions: jax.Array, transitions: jax.Array, tags: jax.Array, le
         length: how many of the T tokens are real.
     """
     real = jnp.arange(tags.shape[0]) < length
-    here = pick(emissions, tags)
-    steps = entries(transitions, tags[:-1], tags[1:])
+    here = gpu.pick(emissions, tags)
+    before, after = tags[:-1], tags[1:]
+    is_gpu = jax.default_backend() == "gpu"
+    steps = gpu.entries(transitions, before, after) if is_gpu else transitions[before, after]
     return jnp.sum(here, where=real) + jnp.sum(steps, where=real[1:])
 
 

@@ -140,7 +140,7 @@ class TransformerEncoder(nnx.Module):
         first, *keys = split_key(key, 1 + len(self.layers))
         last = self.config.positions - 1  # padding beyond the table is never read
         places = np.minimum(self.config.first + np.arange(vectors.shape[0]), last)
-        once = len(np.unique(places)) == len(places)  # a GPU then adds gradients in any order: see `rnn.layers.gather`
+        once = len(np.unique(places)) == len(places)  # a GPU then adds gradients in any order: see `rnn.gpu`
         positions = self.positions[...].at[places].get(unique_indices=once, indices_are_sorted=True)
         read = vectors + positions + self.segment[...][None]
         states = dropout(self.norm(read), self.dropout, first)

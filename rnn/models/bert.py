@@ -25,14 +25,14 @@ from crfdeid.serialization import PUBLIC
 from crfdeid.tagger import OnProgress, Traits, learnable
 from crfdeid.validation import require_choice, require_counts, require_flags, require_number, require_shares
 from features.tokens import Sentence
+from rnn import gpu
 from rnn.batching import PaddingPolicy, Row, rows_by_length
 from rnn.decode import posteriors, run_batches
 from rnn.interfaces import Arrays, Network, Params
 from rnn.layers.dropout import dropout, split_key
-from rnn.layers.gather import pick
 from rnn.layers.softmax import SoftmaxScores
 from rnn.layers.transformer import Linear, TransformerEncoder
-from rnn.network import Structure, TrainedModel, on_host
+from rnn.network import Structure, TrainedModel
 from rnn.pretrained.config import SCHEMES, EncoderConfig, Head, read_renamed
 from rnn.pretrained.hub import (
     DISTRIBUTION,
@@ -111,7 +111,7 @@ def first_pieces_loss(
     tags = targets[PHI]
     counted = (jnp.arange(tags.shape[0]) < length) & (tags != NOT_COUNTED)
     scores: Any = network.scores(vectors, inputs, length, key)[PHI]
-    losses = jax.nn.logsumexp(scores.emissions, axis=1) - pick(scores.emissions, jnp.maximum(tags, 0))  # [L]
+    losses = jax.nn.logsumexp(scores.emissions, axis=1) - gpu.pick(scores.emissions, jnp.maximum(tags, 0))  # [L]
     return jnp.sum(losses, where=counted)
 
 
@@ -395,9 +395,8 @@ class BertTagger(NetworkTagger):
             arrays: dict[str, Any] = {"network.head.W": matrix, "network.head.b": bias}
         else:
             encoder = PretrainedEncoder(self._folder(), processor.encoder, processor.pieces)
-            with on_host():
-                head = Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self.seed))
-                found = jax.device_get(Structure.split(head)[1]).items()
+            head = Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self.seed))
+            found = Structure.split(head)[1].items()
             arrays = {f"network.head.{name.removeprefix('network.')}": array for name, array in found}
         for name, array in encoder.weights().items():
             arrays["tables.pieces" if name == "pieces" else f"network.encoder.{name}"] = array
@@ -414,7 +413,7 @@ class BertTagger(NetworkTagger):
             self.model,
             rows,
             cut,
-            warmup_linear_decay(settings.lr, updates=updates, warm=warm, last=settings.final_lr),
+            gpu.on_host(warmup_linear_decay(settings.lr, updates=updates, warm=warm, last=settings.final_lr)),
             loss=first_pieces_loss,
             max_norm=settings.max_norm,
         )

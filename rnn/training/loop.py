@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -15,10 +15,10 @@ from crfdeid.documents import PHI
 from crfdeid.evaluation.entities import count_tag_ids
 from crfdeid.tagger import FitProgress, OnProgress
 from rnn.batching import POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row, batches, make_buckets
-from rnn.decode import best_of_each_layer, device_padding, iob_constraints
+from rnn.decode import best_of_each_layer, iob_constraints
 from rnn.interfaces import DevMetric, Params
 from rnn.layers.dropout import random_key
-from rnn.network import Structure, on_host
+from rnn.network import Structure
 from rnn.training.minibatches import even_batches, held_out_loss
 from rnn.training.schedules import BatchingSpec, EvalResult, Phase, Schedule
 from rnn.training.steps import Program, StepData, TrainState, compiled_step, run_keys
@@ -52,8 +52,7 @@ def train(training: Training) -> Params:
         while True:
             step = training.send(compiled_step(*step))
     except StopIteration as ended:
-        params: Params = ended.value
-        return params
+        return cast("Params", ended.value)
 
 
 def start_training(
@@ -215,10 +214,9 @@ class _State:
 
     def _rates(self, phase: Phase, batch: Batch) -> Iterator[np.float32]:
         """Learning rate, bound of the norm and decay of the averages."""
-        with on_host():  # a GPU would compile and run a program for each operation of a schedule
-            rate = np.asarray(phase.rate(self._runs)) if callable(phase.rate) else phase.rate
+        rate = phase.rate(self._runs) if callable(phase.rate) else phase.rate
         if phase.turns:
-            rate = rate * phase.turns[next(iter(batch.targets))]
+            rate *= phase.turns[next(iter(batch.targets))]
         # A smaller decay at first, or the average would hold on to the initial weights.
         decay = min(phase.average, (1 + self._runs) / (10 + self._runs))
         longest = np.inf if phase.max_norm is None else phase.max_norm
@@ -270,7 +268,7 @@ class Dev:
         hides_phi: bool = False,
         padding: PaddingPolicy = POWER_OF_TWO_PADDING,
     ) -> None:
-        found = list(batches(rows, device_padding(padding)))  # the shapes of prediction: no further programs
+        found = list(batches(rows, padding))
         self._batches, self._hides_phi = [batch for _, batch in found], hides_phi
         order = [(members, len(batch.lengths)) for members, batch in found]
         self._gold = {layer: _gold(gold[layer], names, order) for layer, names in tags.items()}

@@ -37,11 +37,6 @@ def identity(loss: jax.Array) -> jax.Array:
     return loss
 
 
-def every_parameter(name: str) -> bool:
-    """Train all parameters."""
-    return True
-
-
 def nll_loss(
     network: Network, vectors: Arrays, *, inputs: Arrays, targets: Arrays, length: jax.Array, key: jax.Array | None
 ) -> jax.Array:
@@ -81,7 +76,7 @@ class Phase(NamedTuple):
     reduce: Callable[[jax.Array], jax.Array] = identity
     max_norm: float | None = None
     drop: Mapping[str, WordDropout] = {}
-    trains: Callable[[str], bool] = every_parameter
+    trains: Callable[[str], bool] = lambda name: True
     average: float = 0.0
     held_out: Sequence[Row] = ()
     held_out_loss: Loss | None = None

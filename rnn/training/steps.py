@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 import optax
 from jax import lax
 
+from rnn import gpu
 from rnn.batching import Batch
 from rnn.interfaces import Loss, Network, Params
 from rnn.layers.dropout import WordDropout, drop_words
-from rnn.layers.gather import add_rows, first_of_equals, sums_of_rows
 from rnn.network import Structure, embedding_lookup, full_precision
 from rnn.training.schedules import BatchingSpec, identity
 
@@ -96,8 +96,7 @@ def step(program: Program, state: TrainState, data: StepData) -> tuple[TrainStat
     Returns:
         The state after, and the sum of the sentences' losses, each before its own update.
     """
-    found: tuple[TrainState, jax.Array] = program.update(program, state, data)
-    return found
+    return cast("tuple[TrainState, jax.Array]", program.update(program, state, data))
 
 
 compiled_step = partial(jax.jit, static_argnames="program", donate_argnames="state")(full_precision(step))
@@ -169,8 +168,9 @@ def _descend(
     rate = data.learning_rate * jnp.minimum(1.0, data.max_norm / norm)
     updated = {name: dense[name] - rate * gradient for name, gradient in gradients.items()}
     for table, name in trained.items():
-        place = f"tables.{table}"
-        updated[place] = add_rows(params[place], inputs[name], -rate * of_rows[table])
+        place, ids, step_of_rows = f"tables.{table}", inputs[name], -rate * of_rows[table]
+        add = gpu.add_rows if jax.default_backend() == "gpu" else lambda table, ids, rows: table.at[ids].add(rows)
+        updated[place] = add(params[place], ids, step_of_rows)
     return updated, total
 
 
@@ -192,7 +192,10 @@ def _norm(dense: jax.Array, looked_up: Sequence[tuple[jax.Array, jax.Array]], ma
 def _square_of_rows(ids: jax.Array, gradients: jax.Array) -> jax.Array:
     """Squared norm of a table's gradient from those of its looked-up rows: rows of one id are summed first."""
     ids, gradients = ids.reshape(-1), gradients.reshape(-1, gradients.shape[-1])
-    return jnp.sum(sums_of_rows(gradients, first_of_equals(ids), ids.size) ** 2)
+    first = jnp.argmax(ids[:, None] == ids[None], axis=1)  # of the rows with the same id; XLA stores no [P, P]
+    if jax.default_backend() == "gpu":
+        return jnp.sum(gpu.sums_of_rows(gradients, first, ids.size) ** 2)
+    return jnp.sum(jnp.zeros_like(gradients).at[first].add(gradients) ** 2)
 
 
 def drawn_rows(data: StepData) -> tuple[Batch, jax.Array]:
