@@ -116,7 +116,7 @@ def per_sentence() -> BatchingSpec:
         lambda params: (),
         lambda length: max(1, min(_RUN, _RUN_TOKENS // length)),
         buckets=8,
-        bucket_cost=10_000,  # padded tokens an epoch: over 30 epochs they train about as long as a step compiles
+        bucket_cost=5_000,  # padded tokens an epoch: over 30 epochs they train about as long as a step compiles
     )
 
 
