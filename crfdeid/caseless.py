@@ -14,7 +14,7 @@ In all of them a line may end inside a value (`features.line_gaps`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
 import regex
@@ -38,6 +38,7 @@ _POINTS = r"[\u0640\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0
 # White space within a value that is written without spaces, and the dot between the parts of a foreign name.
 _LEFT_OUT = regex.compile(rf"{_POINTS}|(?<=[{_UNSPACED}{_HANGUL}])[\s·・‧]++|[\s·・‧]++(?=[{_UNSPACED}{_HANGUL}])")
 _SPACE = regex.compile(r"\s++")
+_MARK = regex.compile(rf"[^\p{{L}}\p{{N}}]|{_POINTS}")  # what a gap in a value can begin with, and more
 _ALIKE = str.maketrans("أإآٱىیکة", "ااااييكه")  # one letter for one, so that offsets stay
 _HONORIFIC = regex.compile(r"(?:先生|女士|小姐|太太|医生|醫生|さん|さま|様|氏|씨|님)$")
 _PARTICLES = "은|는|이|가|을|를|의|와|과|도|로|만|에게|에게서|한테|께|께서"
@@ -109,18 +110,41 @@ def find_caseless(text: str, values: Collection[str]) -> Iterator[tuple[int, int
     if not values or text.isascii():
         return
     normal, offsets = normal_form(text)
-    longest_first = sorted(values, key=lambda value: (-len(value), value))
-    for match in _pattern(tuple(longest_first)).finditer(normal.translate(_ALIKE)):
-        value = longest_first[(match.lastindex or 1) - 1]
-        start, end = match.span()
-        if offsets is not None:
-            start, end = offsets[start], offsets[end]
-        yield start, end, value
+    plain = normal.translate(_ALIKE)
+    by_letter: dict[str, dict[int, dict[str, None]]] = {}  # values by their first letter and length, the longest first
+    for value in sorted(values, key=lambda value: (-len(value), value)):
+        by_letter.setdefault(value[0], {}).setdefault(len(value), {})[value] = None
+    end = mark = 0
+    for at, letter in enumerate(plain):
+        if at < end or letter not in by_letter:
+            continue
+        if mark <= at:
+            found = _MARK.search(plain, at + 1)
+            mark = found.start() if found else len(plain)
+        pairs = ((value, _pattern(value).match(plain, at)) for value in _possible(by_letter[letter], plain, at, mark))
+        value, match = next(((value, match) for value, match in pairs if match), ("", None))
+        if match:
+            end = match.end()
+            yield *((at, end) if offsets is None else (offsets[at], offsets[end])), value
 
 
-@lru_cache(maxsize=64)
-def _pattern(values: tuple[str, ...]) -> regex.Pattern[str]:
-    return regex.compile("|".join(f"({_expression(value)})" for value in values))
+def _possible(by_length: Mapping[int, Mapping[str, None]], text: str, at: int, mark: int) -> Iterator[str]:
+    """Yield the values that can begin at an offset of a text; up to the next mark, only those that are there."""
+    for length, values in by_length.items():
+        if at + length > mark:
+            yield from values
+        elif text[at : at + length] in values:
+            yield text[at : at + length]
+
+
+@lru_cache(maxsize=1 << 12)
+def _pattern(value: str) -> regex.Pattern[str]:
+    return regex.compile(_expression(value))
+
+
+def _defined(**forms: str) -> str:
+    """Return an expression that names others: `regex` takes a millisecond to compile `LINE_GAP` at each letter."""
+    return f"(?(DEFINE){''.join(f'(?P<{name}>{form})' for name, form in forms.items())})"
 
 
 def _expression(value: str) -> str:
@@ -130,13 +154,15 @@ def _expression(value: str) -> str:
     if _IS_UNSPACED.search(value):
         before += rf"(?<!{_KATAKANA})" if regex.match(_KATAKANA, value[0]) else ""
         after += rf"(?!{_KATAKANA})" if regex.match(_KATAKANA, value[-1]) else r"(?!\p{M})"
-        return before + rf"(?:{LINE_GAP}|[\s·・‧]*+)".join(letters) + after
+        return _defined(gap=rf"{LINE_GAP}|[\s·・‧]*+") + before + "(?&gap)".join(letters) + after
     if regex.search(_HANGUL, value):
         particles = "" if weight(value) > _SHORT_HANGUL else rf"(?=(?:씨|님)?(?:{_PARTICLES})?(?!\p{{L}}))"
-        return rf"(?<!\p{{L}}){before}" + rf"(?:{LINE_GAP}|\s*+)".join(letters) + after + particles
+        return (
+            _defined(gap=rf"{LINE_GAP}|\s*+") + rf"(?<!\p{{L}}){before}" + "(?&gap)".join(letters) + after + particles
+        )
     edge = r"(?<![\p{L}\p{M}])"
     proclitics = next((found for script, found in _PROCLITICS.items() if regex.match(script, value)), "")
     before += rf"(?<={edge}{proclitics})" if proclitics else edge
-    inside, between = rf"(?:{LINE_GAP})?+", rf"(?:{LINE_GAP}|\s++)"
-    spelt = [inside.join(f"{regex.escape(letter)}{_POINTS}*+" for letter in word) for word in value.split(" ")]
-    return rf"{before}{between.join(spelt)}{after}(?![\p{{L}}\p{{M}}])"
+    defined = _defined(inside=rf"(?:{LINE_GAP})?+", between=rf"{LINE_GAP}|\s++", points=rf"{_POINTS}*+")
+    spelt = ["(?&inside)".join(f"{regex.escape(letter)}(?&points)" for letter in word) for word in value.split(" ")]
+    return rf"{defined}{before}{'(?&between)'.join(spelt)}{after}(?![\p{{L}}\p{{M}}])"
