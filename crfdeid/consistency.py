@@ -4,7 +4,7 @@ A name at the head of a letter is easy to find, the same name in the middle of a
 model found is therefore searched in the rest of its note:
 
 - a name of a person: whole, in its parts ("Quill" after "Jane Quill"), and with one typing error (a
-  letter wrong, missing or added, or two swapped) in a part of `LEAST_MISSPELT_LENGTH` to `_MOST_MISSPELT_LENGTH`
+  letter wrong, missing or added, or two swapped) in a part of `_LEAST_MISSPELT_LENGTH` to `_MOST_MISSPELT_LENGTH`
   letters; "Müller" also as "MUELLER" and with the "s" of a genitive;
 - any other value: whole, if it has at least `_LEAST_VALUE` letters and digits, and a capital or that many digits; a
   value without digits only if at least half of its occurrences were found.
@@ -40,8 +40,7 @@ from features.line_gaps import is_hyphenated, line_gaps
 from features.tokenizer import Token, normal_form
 
 _LEAST_PART = 3
-LEAST_MISSPELT_LENGTH = 6
-"""Fewest letters of a part of a name that is searched with typing errors."""
+_LEAST_MISSPELT_LENGTH = 6  # letters of a part of a name that is searched with typing errors
 _MOST_MISSPELT_LENGTH = 40  # The search takes time and memory in the square of a word's length.
 _LEAST_VALUE = 5
 _WITHIN_A_NAME = {"", " ", "-", ", ", ","}
@@ -363,7 +362,7 @@ def _single_parts(text: str, tokens: TokenTable, free: bytearray, values: _Value
     parts = values.parts
     if not parts:
         return
-    near = {form: part for part in reversed(list(parts)) if _can_be_misspelt(part) for form in _one_less(part)}
+    near = {form: part for part in reversed(list(parts)) if can_be_misspelt(part) for form in one_less(part)}
     initials = {part[0] for part in parts}  # an error in the first letter is not searched
     candidates = (word for word, lower in tokens.small.items() if lower[0] in initials)
     pairs = ((word, _origin(word, tokens.small[word], values, near)) for word in candidates)
@@ -401,20 +400,26 @@ def _is_specific(texts: _Words) -> bool:
 
 def _misspelt(word: str, parts: Mapping[str, Span], near: Mapping[str, str]) -> Span | None:
     """Return the origin of the part of a name that differs from a word by one typing error."""
-    if not LEAST_MISSPELT_LENGTH - 1 <= len(word) <= _MOST_MISSPELT_LENGTH + 1:
+    if not is_near_length(len(word)):
         return None
-    for form in (word, *_one_less(word)):
-        part = form if form in parts and _can_be_misspelt(form) else near.get(form)
+    for form in (word, *one_less(word)):
+        part = form if form in parts and can_be_misspelt(form) else near.get(form)
         if part is not None and part[0] == word[0] and within_one_edit(word, part):
             return parts[part]
     return None
 
 
-def _can_be_misspelt(part: str) -> bool:
-    return LEAST_MISSPELT_LENGTH <= len(part) <= _MOST_MISSPELT_LENGTH
+def can_be_misspelt(part: str) -> bool:
+    """Return True for a part of a name that is searched with typing errors, by its length."""
+    return _LEAST_MISSPELT_LENGTH <= len(part) <= _MOST_MISSPELT_LENGTH
 
 
-def _one_less(word: str) -> list[str]:
+def is_near_length(length: int) -> bool:
+    """Return True for a length of a word that can be one typing error away from such a part."""
+    return _LEAST_MISSPELT_LENGTH - 1 <= length <= _MOST_MISSPELT_LENGTH + 1
+
+
+def one_less(word: str) -> list[str]:
     """Return the word without each one of its letters."""
     return [word[:i] + word[i + 1 :] for i in range(len(word))]
 

@@ -72,6 +72,8 @@ class FoldedText:
 
     def gap(self, i: int) -> str:
         """Return the raw text between the letters or digits i - 1 and i, without line ends (`features.line_gaps`)."""
+        if self._offsets[i] == self._offsets[i - 1] + 1:  # nearly always
+            return ""
         return fold_line_gaps(self._raw_gap(i))
 
     def _raw_gap(self, i: int) -> str:
@@ -131,22 +133,25 @@ class PhraseMatcher(Generic[_Value]):
     """
 
     def __init__(self, values: Iterable[tuple[str, _Value]]) -> None:
-        self._by_key: dict[str, list[_Phrase[_Value]]] = {}
+        # By the first letters, then by length and text.
+        self._by_key: dict[str, dict[int, dict[str, list[_Phrase[_Value]]]]] = {}
         for text, value in values:
             folded = FoldedText(text)
             words = frozenset(i for i in range(1, len(folded.text)) if folded.is_edge(i))
             phrase = _Phrase(folded.text, words, value)
-            self._by_key.setdefault(folded.text[:_KEY_LENGTH], []).append(phrase)
+            of_key = self._by_key.setdefault(folded.text[:_KEY_LENGTH], {})
+            of_key.setdefault(len(folded.text), {}).setdefault(folded.text, []).append(phrase)
         self._sizes = sorted({len(key) for key in self._by_key})
 
     def find(self, folded: FoldedText) -> Iterator[tuple[int, int, _Value]]:
         """Yield the raw offsets and the result of each occurrence, unordered; they may overlap."""
         for size in self._sizes:
             for start in range(len(folded.text) - size + 1):
-                for phrase in self._by_key.get(folded.text[start : start + size], ()):
-                    end = start + len(phrase.text)
-                    if phrase.text == folded.text[start:end] and _is_whole(folded, start, phrase):
-                        yield *folded.span(start, end), phrase.value
+                of_key = self._by_key.get(folded.text[start : start + size])
+                for length, phrases in of_key.items() if of_key else ():
+                    for phrase in phrases.get(folded.text[start : start + length], ()):
+                        if _is_whole(folded, start, phrase):
+                            yield *folded.span(start, start + length), phrase.value
 
 
 def _is_whole(folded: FoldedText, start: int, phrase: _Phrase[_Value]) -> bool:

@@ -103,11 +103,11 @@ class PatientIdentifiers:
         Raises:
             FormatError: a value is invalid for its kind.
         """
-        found: dict[str, list[str]] = {kind: [] for kind in IDENTIFIER_KINDS}
+        found: dict[str, dict[str, None]] = {kind: {} for kind in IDENTIFIER_KINDS}  # in order
         for kind, value in values:
             text = cell_text(value)
             if text and text not in found[kind] and unsearched_reason(kind, text) != PLACEHOLDER:
-                found[kind].append(text)
+                found[kind][text] = None
         names, dates, numbers, texts = (tuple(found[kind]) for kind in IDENTIFIER_KINDS)
         return cls(names, dates, numbers, texts)
 

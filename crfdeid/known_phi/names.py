@@ -6,6 +6,7 @@ record occur as ordinary words in every note.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.consistency import LEAST_MISSPELT_LENGTH, within_one_edit
+from crfdeid.consistency import can_be_misspelt, is_near_length, one_less, within_one_edit
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
 from features.languages import DEFAULT_LANGUAGES, LANGUAGES, packs, with_defaults
 from features.lexicons import fold_name, spellings, word_classes, word_set
@@ -75,8 +76,8 @@ class PersonName(NamedTuple):
 class PersonClusterer:
     """People of a note, numbered in order of their first mention.
 
-    Two names can be one person's only if they share an initial or a first letter, so that each name is compared with
-    few people.
+    Of two names of one person, one has all words and initials of the other. Each name is therefore compared with few
+    people: with those who have its rarest word, and with those whose own rarest word it has.
 
     Example:
         >>> people = PersonClusterer()
@@ -86,17 +87,22 @@ class PersonClusterer:
 
     def __init__(self) -> None:
         self._people: list[PersonName] = []
-        self._by_letter: defaultdict[str, set[int]] = defaultdict(set)
+        self._having: defaultdict[str, set[int]] = defaultdict(set)  # people by each word and letter
+        self._rarest: defaultdict[str, set[int]] = defaultdict(set)  # people by one word, or by one initial
 
     def number(self, name: PersonName) -> int:
         """Return the number of the first person who can have a name, from 1; a fuller name replaces a shorter one."""
-        candidates = sorted(set[int]().union(*(self._by_letter[letter] for letter in name.letters)))
+        fuller = self._having[min(name.words or name.initials, key=lambda part: len(self._having[part]))]
+        shorter = (self._rarest[part] for part in name.words | name.letters)
+        candidates = sorted(fuller.union(*shorter))
         index = next((i for i in candidates if self._people[i].joined(name)), len(self._people))
         if index == len(self._people):
             self._people.append(name)
+            parts = name.words or name.initials
+            self._rarest[min(parts, key=lambda part: len(self._rarest[part]))].add(index)
         person = self._people[index] = self._people[index].joined(name) or name
-        for letter in person.letters:
-            self._by_letter[letter].add(index)
+        for part in person.words | person.letters:
+            self._having[part].add(index)
         return index + 1
 
 
@@ -261,10 +267,13 @@ class NameMatcher:
                 wholes.append((value, None))
             for half in value.split(",") if why != PLACEHOLDER else ():
                 joined.update(self._add(half))
-        self._long = [part for part in self._parts if len(part) >= LEAST_MISSPELT_LENGTH]
+        self._near: defaultdict[str, list[str]] = defaultdict(list)  # parts by what a typing error leaves of them
+        for part in sorted(self._parts):
+            for form in (part, *one_less(part)) if can_be_misspelt(part) else ():
+                self._near[form].append(part)
         self._parts |= joined
         self._parts |= {f"{part}s" for part in self._parts if len(part) >= _LEAST_WITH_ENDING}
-        self._heads = {part[:i] for part in self._parts for i in range(1, len(part))}
+        self._sorted = sorted(self._parts)
         self._whole = PhraseMatcher(wholes)
 
     def _add(self, half: str) -> Iterator[str]:
@@ -325,7 +334,7 @@ class NameMatcher:
         """Return the longest part of the name that begins with a word and is written as several words, or None."""
         letters, pieces, found, end = fold_to_alnum(first.group()), [first.group()], None, first.end()
         hyphen = divided = False
-        while letters in self._heads and len(pieces) < _MOST_PIECES:
+        while len(pieces) < _MOST_PIECES and self._is_head(letters):
             at_line_end = _AT_LINE_END.match(text, end)
             gap = at_line_end or _BETWEEN_PIECES.match(text, end)
             following = gap and gap.end() > end and NAME_WORD.match(text, gap.end())
@@ -356,12 +365,18 @@ class NameMatcher:
                 return _Word(start, end, "", sure, initial=True)
         return _Word(start, end, "", sure=False, initial=False) if folded in PARTICLES else None
 
+    def _is_head(self, letters: str) -> bool:
+        """Return True if a longer part of the name begins with some letters."""
+        after = bisect_right(self._sorted, letters)
+        return letters != "" and after < len(self._sorted) and self._sorted[after].startswith(letters)
+
     def _misspelt(self, word: str) -> str:
         """Return the part of the name that a word is one typing error away from; "" if there is none."""
-        for part in self._long:
-            if abs(len(part) - len(word)) <= 1 and within_one_edit(word, part):
-                return "" if is_common_word(word, self._languages) else part
-        return ""
+        if not self._near or not is_near_length(len(word)):
+            return ""
+        parts = (part for form in (word, *one_less(word)) for part in self._near.get(form, ()))
+        found = min((part for part in parts if within_one_edit(word, part)), default="")
+        return "" if found and is_common_word(word, self._languages) else found
 
 
 def _forms(word: str) -> frozenset[str]:

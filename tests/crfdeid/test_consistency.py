@@ -285,3 +285,13 @@ def test_the_time_for_a_text_without_spaces_is_linear() -> None:
 def test_a_short_word_with_an_s_is_no_genitive() -> None:
     note = Document("1", "Pt: Jane Bau. Baus here.", (Span(4, 12, "PATIENT"),))
     assert make_consistent(note).spans == note.spans
+
+
+def test_long_and_many_values_without_capitals_take_no_minutes() -> None:
+    value = "王小明同意" * 1_000
+    document = Document("1", f"{value}。{value}", (Span(0, 5_000, "ID"),))
+    assert make_consistent(document).spans[1:] == (Span(5_001, 10_001, "ID"),)
+    names = [f"王{chr(0x5000 + i)}{chr(0x6000 + i % 99)}" for i in range(2_000)]
+    spans = tuple(Span(4 * i, 4 * i + 3, "PATIENT") for i in range(2_000))
+    twice = Document("1", "".join(f"{name}。" for name in names * 2), spans)
+    assert len(make_consistent(twice).spans) == 4_000

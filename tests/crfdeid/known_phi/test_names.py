@@ -122,3 +122,12 @@ def test_a_name_is_an_ordinary_word_in_the_languages_that_have_it() -> None:
     }
     assert {*marked["es",]} == {"Barros", "barros"}
     assert {*marked["es", "pt"]} == {"Barros"}
+
+
+def test_many_and_long_names_take_no_minutes() -> None:
+    letters = "bcdfghklmnprstvz"
+    names = [f"Qui{a}{b}{c}{d}an" for a in letters for b in letters for c in letters for d in letters[:4]]
+    words = [f"{name}x" for name in names]
+    text = "; ".join(words)
+    matcher = NameMatcher([*names, "q" * 100_000])
+    assert [text[start:end] for start, end in matcher.find(text, FoldedText(text))] == words

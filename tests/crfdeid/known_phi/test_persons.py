@@ -25,3 +25,11 @@ def test_numbers_are_those_that_holding_a_name_against_everybody_gives(texts: li
     names = [name for name in map(parse_name, texts) if name is not None]
     people = PersonClusterer()
     assert [people.number(name) for name in names] == one_by_one(names)
+
+
+def test_many_people_with_the_same_letters_take_no_minutes() -> None:
+    letters = "abcdefghijklmnopqrst"
+    names = [f"J{a}{b} Q{c}{d}" for a in letters for b in letters for c in letters for d in letters[:3]]
+    people = PersonClusterer()
+    numbers = [people.number(name) for name in map(parse_name, names * 2) if name is not None]
+    assert numbers == [*range(1, len(names) + 1)] * 2
