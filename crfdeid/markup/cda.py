@@ -109,8 +109,9 @@ class _Reader:
         elif token.name in _WORDS["joined"]:
             element.block = []
         self.stack.append(element)
+        has_extension = bool(token.value("extension"))
         for attribute in token.attributes:
-            self._attribute(element, token, attribute)
+            self._attribute(element, token, attribute, has_extension=has_extension)
 
     def _zone(self, above: _Element, name: str) -> tuple[str, tuple[str, ...]]:
         """Zone of an element, and the path of its datum."""
@@ -160,13 +161,13 @@ class _Reader:
         else:
             add_runs(element.block, self.source, start, end, spell=escape, folds=True)
 
-    def _attribute(self, element: _Element, token: Token, one: Attribute) -> None:
+    def _attribute(self, element: _Element, token: Token, one: Attribute, *, has_extension: bool) -> None:
         name, value = one.local, one.value.strip()
         if not value or one.name.startswith("xmlns"):
             return
         is_time = name == "value" and _NUMBER.fullmatch(value) is not None and element.name not in _WORDS["births"]
         is_value = name == "extension" or (name == "value" and (element.zone or element.name == "telecom"))
-        if name == "root" and element.name == "id" and element.zone == _PATIENT and not token.value("extension"):
+        if name == "root" and element.name == "id" and element.zone == _PATIENT and not has_extension:
             is_value = True
         if is_value and not (is_time and element.name != "telecom"):
             if token.name != "typeId":

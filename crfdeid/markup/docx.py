@@ -122,8 +122,9 @@ class _PartReader:
             self.block.append(Piece("-", token.start, token.end, partial(_spell_run, prefix=prefix)))
         elif name in _BREAKS and above == "r":
             self.block.append(gap(_BREAKS[name], token.start))
+        is_external = token.value("TargetMode") == "External"
         for attribute in token.attributes:
-            self._attribute(token, attribute)
+            self._attribute(token, attribute, is_external=is_external)
 
     def _close(self, token: Token) -> None:
         name = self.stack.pop()
@@ -173,7 +174,7 @@ class _PartReader:
             else:
                 add_runs(block, self.source, start, end, spell=escape)
 
-    def _attribute(self, token: Token, one: Attribute) -> None:
+    def _attribute(self, token: Token, one: Attribute, *, is_external: bool) -> None:
         name, value = one.local, one.value
         if self.property is not None:
             return
@@ -181,7 +182,7 @@ class _PartReader:
             self.builder.drop(one.before, one.end + 1)
         elif name in _WORDS["emptied"]:
             self.builder.drop(one.start, one.end)
-        elif not one.name.startswith("xmlns") and not self._is_code(token, name, value):
+        elif not one.name.startswith("xmlns") and not self._is_code(token, name, value, is_external=is_external):
             block: list[Piece] = []
             if name == "Target":
                 _add_target(block, self.source, one.start, one.end)
@@ -189,14 +190,14 @@ class _PartReader:
                 add_runs(block, self.source, one.start, one.end, spell=spell_attribute)
             self.attributes.append(block)
 
-    def _is_code(self, token: Token, name: str, value: str) -> bool:
+    def _is_code(self, token: Token, name: str, value: str, *, is_external: bool) -> bool:
         """True for a value of the standard or of Office, and for one without a letter or a number."""
         if not HAS_TEXT.search(value):
             return True
         if name in ("Id", "PartName", "Target"):
             own = r"(?:rId|R)?[0-9a-f]{1,40}" if name == "Id" else ""
             is_own = re.fullmatch(own, value) is not None if own else is_known(value)
-            return is_own and token.value("TargetMode") != "External"
+            return is_own and not is_external
         if name in _WORDS["kept"] or name.startswith("rsid") or token.name in _WORDS["plain"] or is_standard(value):
             return True
         if is_font(value) and not _WORDS["fonts"].isdisjoint((name, token.name)):

@@ -23,7 +23,7 @@ _WORDS = word_sets("fhir")
 _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)"(\s*+:)?|[{}\[\],]|[^\s"{}\[\],:]++')
 _RUN = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.)|[^\\]++")
 _TIME_KEY = re.compile(
-    r"(?:[dD]ate|[tT]ime|[iI]nstant|authored\w*|created|end|issued|lastUpdated|recorded|sent|start)$"
+    r"(?:[dD]ate|[tT]ime|[iI]nstant|authored(?:(?!authored)\w)*|created|end|issued|lastUpdated|recorded|sent|start)$"
 )
 _TIME = re.compile(r"[0-9]{2,4}[-:0-9TZ.+]{0,30}")
 

@@ -23,7 +23,8 @@ _TOKEN = re.compile(
     r"|(?P<text>[^<]++)",
     re.DOTALL,
 )
-_ATTRIBUTE = re.compile(r"\s*+([^\s=]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
+# It begins where white space does, which is therefore read once.
+_ATTRIBUTE = re.compile(r"(?<!\s)\s*+([^\s=]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
 _ENCODING = re.compile(r"<\?xml[^>]*?\bencoding\s*=\s*[\"']([^\"']*)")
 _DECLARATION = re.compile(
     r"<\?xml(?:\s[^?]*|-stylesheet(?:\s+type=\"text/xsl\"|\s+href=\"(?:C-?)?CDA\.xsl\")*\s*)\?>", re.IGNORECASE

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crfdeid.documents import Document, Span, text_digest
-from crfdeid.errors import FormatError, MarkupError, located, shorten_list
+from crfdeid.errors import FormatError, LimitError, MarkupError, located, shorten_list
 from crfdeid.io.records import Note
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.patients import patient_name
@@ -22,6 +22,7 @@ from crfdeid.redaction.redact import Recorded, Redaction
 if TYPE_CHECKING:
     from crfdeid.redaction.encryption import Revealed
 
+_LONGEST_IDENTIFIER = 500  # characters; the search takes time in the product of its length and the text's
 _DROPPED = "UNREAD"
 """Type of a part that cannot be read, such as an image."""
 
@@ -31,6 +32,7 @@ def readable_note(note: Note, markup: MarkupText, policy: Policy) -> tuple[Note,
 
     Raises:
         MarkupError: the note has structured fields, and they are to be refused.
+        LimitError: one of them is too long to be an identifier.
     """
     own = markup.structured
     if own.fields and policy.structured == "refuse":
@@ -48,9 +50,16 @@ def readable_note(note: Note, markup: MarkupText, policy: Policy) -> tuple[Note,
 
 
 def _identifiers(pairs: Iterable[tuple[str, str]]) -> PatientIdentifiers | None:
-    """Return the valid ones of a document's identifiers; None without one."""
+    """Return the valid ones of a document's identifiers; None without one.
+
+    Raises:
+        LimitError: one is too long to be an identifier.
+    """
     valid = []
     for pair in pairs:
+        if len(pair[1]) > _LONGEST_IDENTIFIER:
+            limit = f"more than {_LONGEST_IDENTIFIER} characters in a field that names the patient"
+            raise LimitError(f"{limit}: correct it, or export the text alone")
         with suppress(FormatError):  # no date, or a name without a letter: nothing to search for
             PatientIdentifiers.of([pair])
             valid.append(pair)

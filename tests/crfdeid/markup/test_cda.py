@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import crfdeid
 from crfdeid.documents import Span
-from crfdeid.errors import MarkupError
+from crfdeid.errors import LimitError, MarkupError
 from crfdeid.markup import find_markup, read_markup
 from crfdeid.markup.blocks import write
 from crfdeid.secrets import Keys
@@ -125,3 +125,17 @@ def test_depth_costs_time_by_its_length_alone(part: str) -> None:
     assert reading is not None and write(reading, []).text == source
     assert process_time() - begin < 10
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000
+
+
+def test_white_space_in_a_tag_takes_no_minutes() -> None:
+    space = " " * 1_000_000
+    source = cda_places.FRAME.format(SECTION.format(f"<content{space}ID = 'Quill'{space}>x</content>"))
+    reading = read_markup(source, "cda")
+    assert reading is not None and "Quill" in reading.text
+
+
+def test_a_name_that_is_too_long_to_search_for_is_refused() -> None:
+    head = PATIENT.replace("<given>Jane</given>", "<given>Jane</given>" * 101)
+    redactor = crfdeid.Redactor("rules", crfdeid.Policy(structured="blank")).start()
+    with pytest.raises(LimitError):
+        redactor.redact(document(TEXT, head))

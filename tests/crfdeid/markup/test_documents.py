@@ -255,3 +255,10 @@ def test_a_file_that_changed_meanwhile_is_refused() -> None:
     text = unpack(io.BytesIO(WHOLE), "docx")
     with pytest.raises(MarkupError):
         pack(io.BytesIO(docx({})), "docx", text, io.BytesIO())
+
+
+def test_many_attributes_of_one_name_take_no_minutes() -> None:
+    attributes = " ".join(f'xmlns:a{i}="u{i}" a{i}:Id="rId1"' for i in range(20_000))
+    text = unpack(io.BytesIO(docx({BODY: f"<w:p {attributes}><w:r><w:t>Quill</w:t></w:r></w:p>"})), "docx")
+    reading = read_markup(text, "docx")
+    assert reading is not None and "Quill" in reading.text

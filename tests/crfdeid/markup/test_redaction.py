@@ -413,3 +413,9 @@ def test_markup_in_a_field_of_hl7_is_read() -> None:
     written = write(reading, [(Span(0, 10, "PATIENT"), "[é|]")])
     again = read_markup(written.text, "hl7")
     assert again is not None and again.text.startswith("[é|]\n") and write(reading, []).text == source
+
+
+def test_a_long_key_of_fhir_takes_no_minutes() -> None:
+    key = "authored" * 100_000
+    reading = read_markup(f'{{"resourceType": "Basic", "{key}-": "2031", "{key}": "2032"}}', "fhir")
+    assert reading is not None and reading.text == "2031"
