@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crfdeid.documents import Document, Span
 from crfdeid.known_phi.folding import fully_decoded
 from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
-from crfdeid.redaction.values import continuing, span_values
+from crfdeid.redaction.values import LONGEST_VALUE, continuing, span_values
 from crfdeid.secrets import Keys, hash_value
 from features.tokenizer import normal_form
 
@@ -123,7 +123,7 @@ def _surrogates(document: Document, spans: Sequence[Span], context: NoteContext)
     of_kind: dict[str, list[str]] = {}
     names = []
     for (start, end, label), value, is_part in zip(spans, values, parts, strict=True):
-        if is_part:
+        if is_part or len(value) > LONGEST_VALUE:
             continue
         kind = surrogate_kind(label)
         of_kind.setdefault(kind, []).append(value)

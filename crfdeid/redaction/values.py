@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from itertools import pairwise
+from itertools import compress, pairwise
 from string import digits
 
 from crfdeid.documents import Span
@@ -17,6 +17,8 @@ from crfdeid.label_schemes import surrogate_kind
 from features.line_gaps import fold_line_gaps, hyphenated_gaps, is_hyphenated, line_gaps
 from features.tokenizer import normal_form
 
+LONGEST_VALUE = 500
+"""Characters of the longest span that is read as one value: a longer one is no name, place or number."""
 _MOST_HYPHENS = 2
 _LONGEST_GAP = 200  # characters between two parts of a value
 _SPACELESS = frozenset(["mail", "web", "net", "account"])
@@ -43,11 +45,10 @@ def span_values(text: str, spans: Sequence[Span], parts: Sequence[bool] | None =
         >>> span_values("Zaran-\\n dona; Ana\\nMarsh", [Span(0, 12, "DOCTOR"), Span(14, 23, "DOCTOR")])
         ['Zarandona', 'Ana Marsh']
     """
-    values = [
-        normal_form(fully_decoded(text[start:end])).text
-        for start, end in _wholes(spans, parts or continuing(text, spans))
-    ]
-    divided = [next(line_gaps(value), None) is not None for value in values]
+    places = _wholes(spans, parts or continuing(text, spans))
+    whole = {place: normal_form(fully_decoded(text[slice(*place)])).text for place in dict.fromkeys(places)}
+    values = [whole[place] for place in places]
+    divided = [len(value) <= LONGEST_VALUE and next(line_gaps(value), None) is not None for value in values]
     if not any(divided):
         return values
     known = {
@@ -56,16 +57,18 @@ def span_values(text: str, spans: Sequence[Span], parts: Sequence[bool] | None =
         if not is_divided
         for word in value.casefold().split()
     }
-    return [
-        _on_one_line(value, surrogate_kind(span.label), known) if is_divided else value
-        for value, span, is_divided in zip(values, spans, divided, strict=True)
-    ]
+    kinds = [surrogate_kind(span.label) for span in spans]
+    joined = {
+        pair: _on_one_line(*pair, known) for pair in dict.fromkeys(compress(zip(values, kinds, strict=True), divided))
+    }
+    return [joined.get(pair, pair[0]) for pair in zip(values, kinds, strict=True)]
 
 
 def continuing(text: str, spans: Sequence[Span]) -> list[bool]:
     """Return True for each span that continues the value of the span before it, after a hyphen at a line end.
 
-    Models tag each sentence by itself, and a line end may be taken for the end of one.
+    Models tag each sentence by itself, and a line end may be taken for the end of one. A value has at most
+    `LONGEST_VALUE` characters.
 
     Args:
         text: the document's text.
@@ -76,10 +79,13 @@ def continuing(text: str, spans: Sequence[Span]) -> list[bool]:
         [False, True]
     """
     found = [False] * len(spans)
+    begin = 0  # of the whole value
     for i, (one, other) in enumerate(pairwise(spans), start=1):
+        begin = begin if found[i - 1] else one.start
         before = text[max(one.start + 1, one.end - _MOST_HYPHENS) : one.end]
         between = before + text[one.end : other.start]
-        if len(between) > _LONGEST_GAP or surrogate_kind(one.label) != surrogate_kind(other.label):
+        is_long = len(between) > _LONGEST_GAP or other.end - begin > LONGEST_VALUE
+        if is_long or surrogate_kind(one.label) != surrogate_kind(other.label):
             continue
         gap = next(hyphenated_gaps(between), None)
         found[i] = gap is not None and gap.start() <= len(before) and gap.end() == len(between)

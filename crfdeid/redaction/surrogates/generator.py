@@ -27,6 +27,7 @@ from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.place_tables import other_country
 from crfdeid.redaction.surrogates.places import Places
 from crfdeid.redaction.surrogates.words import casefold_accents
+from crfdeid.redaction.values import LONGEST_VALUE
 from crfdeid.secrets import surrogate_key
 
 # Kinds whose surrogates have other digits in the same positions, which would turn a date into an invalid one.
@@ -125,14 +126,14 @@ class Surrogates:
 
         Words that stay, such as "Hospital", are the only ones that it has in common with the value. Only kinds of
         `PRESERVED_KINDS` may return the value itself. A date with another type is shifted like a date, since other
-        digits could make it invalid.
+        digits could make it invalid. A value of more than `LONGEST_VALUE` characters has no surrogate.
 
         Args:
             text: the value in the note.
             label: its type.
             like: the type that decides the surrogate (`consistent_labels`); None for its own.
         """
-        kind = surrogate_kind(like or label)
+        kind = surrogate_kind(like or label) if len(text) <= LONGEST_VALUE else "none"
         kind = contact_kind(text) if kind == "contact" else kind
         if kind in _SUBSTITUTING_DIGITS and DATE_LIKE.search(text):
             kind = "date"

@@ -25,7 +25,7 @@ _SHARE = 120  # an initial has at least this part of the family names
 LONG_WORD = 4  # a shorter one may be part of an account by chance
 _SIBILANTS = tuple("sßxz")
 LONGEST_ABBREVIATION = 3
-_WORD_BEFORE = regex.compile(r"(\p{L}+)[\s-]$")
+_WORD_BEFORE = regex.compile(r"(?r)(\p{L}+)[\s-]$")  # read from the end
 
 
 class Names:
@@ -100,7 +100,7 @@ class Names:
         for one in sorted(near, key=lambda one: (not self._is_listed(one), one)):
             is_distinct = one in alone or one.role not in _GIVEN
             taken = avoided[one] | {casefold_accents(found[other]) for other in near[one] if other in found}
-            found[one] = self._first_free(one, taken | distinct if is_distinct else taken)
+            found[one] = self._first_free(one, taken, distinct if is_distinct else ())
             if is_distinct:
                 distinct.add(casefold_accents(found[one]))
         return found
@@ -110,12 +110,13 @@ class Names:
             return word.plain in options_of(tuple(self._words.after[word.role])).numbers
         return self._lists.is_listed(word)
 
-    def _first_free(self, word: _Word, taken: Collection[str]) -> str:
-        """Return the surrogate of a word, or the next one in its list that is not taken."""
+    def _first_free(self, word: _Word, *taken: Collection[str]) -> str:
+        """Return the surrogate of a word, or the next one in its list that no collection has taken."""
         options, begin = self._place(word)
         size = len(options)
         places = (options[i % size] for i in range(begin, begin + size))
-        return next((name for name in places if casefold_accents(name) not in taken), options[begin])
+        free = (name for name in places if not any(casefold_accents(name) in some for some in taken))
+        return next(free, options[begin])
 
     def _place(self, word: _Word) -> tuple[Options, int]:
         """Return the names of a word's role and the initial of its surrogate, and the index of the surrogate."""

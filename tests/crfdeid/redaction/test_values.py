@@ -99,3 +99,18 @@ def test_a_list_of_names_with_hyphens_is_no_divided_name() -> None:
     text = "Quill -\n- Marsh; Abe\nTarn"
     spans = tuple(Span(text.index(name), text.index(name) + len(name), "DOCTOR") for name in ("Quill", "Abe", "Tarn"))
     assert redact(Document("1", text, spans), "numbered").text == "[DOCTOR-1] -\n- Marsh; [DOCTOR-2]\n[DOCTOR-3]"
+
+
+@pytest.mark.parametrize(("label", "word"), [("PATIENT", "Quill "), ("HOSPITAL", "Tawn Hospital "), ("STREET", "4-\n")])
+def test_a_span_too_long_for_one_value_gets_a_label(label: str, word: str) -> None:
+    text = word * 20_000
+    found = redact(Document("1", text, (Span(0, len(text), label),)), "surrogate", secret=b"x" * 16, locale="en_US")
+    assert found.text == f"[{label}]"
+
+
+@pytest.mark.parametrize("operator", ["surrogate", "numbered"])
+def test_lines_that_all_continue_one_value_take_no_minutes(operator: str) -> None:
+    text = "Zar-\n" * 10_000
+    spans = tuple(Span(5 * i, 5 * i + 4, "PATIENT") for i in range(10_000))
+    found = redact(Document("1", text, spans), operator, secret=b"x" * 16, locale="en_US")
+    assert "Zar" not in found.text
