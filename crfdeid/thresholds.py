@@ -308,9 +308,9 @@ LEAK_CLAIM = {
 }
 """Shape of the part "leak_claim" of a card."""
 VOIDS_CLAIM = (
-    "drift; notes of another hospital, time or kind, or drawn otherwise than the annotated ones; notes that trained the "
-    "model with labels by machine, unless the annotated ones did so too; annotations that trained or tuned it, or missed "
-    "PHI; several notes of one patient where notes are counted"
+    "drift; notes of another hospital, time or kind, or drawn otherwise than the annotated ones; notes that trained "
+    "the model with labels by machine, unless the annotated ones did so too; annotations that trained or tuned it, or "
+    "missed PHI; several notes of one patient where notes are counted"
 )
 """What voids a claim, for its readers."""
 
