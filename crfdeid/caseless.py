@@ -129,7 +129,7 @@ def find_caseless(text: str, values: Collection[str]) -> Iterator[tuple[int, int
 
 
 def _possible(by_length: Mapping[int, Mapping[str, None]], text: str, at: int, mark: int) -> Iterator[str]:
-    """Yield the values that can begin at an offset of a text; up to the next mark, only those that are there."""
+    """Yield the values that can begin at an offset of a text; up to the next mark, only the ones found there."""
     for length, values in by_length.items():
         if at + length > mark:
             yield from values
